@@ -363,6 +363,24 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     closesEarly(again)
   })
 
+  await t.test('while a form waits for its answer, another one says so', async t => {
+    const { page } = await visit(t, browser)
+    let goOn = () => {}
+    const held = new Promise<void>(done => {
+      goOn = done
+    })
+    const isForm = (url: URL) => url.pathname.endsWith('/console')
+    await page.route(isForm, async route => {
+      if (route.request().method() === 'POST') await held
+      await route.continue()
+    })
+    await page.getByRole('button', { name: '+1 day' }).click()
+    await page.getByRole('button', { name: '+1 week' }).click()
+    await page.locator('#notice', { hasText: 'Nothing was sent: another form of this page waits' }).waitFor()
+    goOn()
+    await page.getByRole('status').filter({ hasText: 'The clock shows Tue, 3 Nov 2026' }).waitFor()
+  })
+
   await t.test('a hidden tab has no connection', async t => {
     const site = await startSite(t)
     const page = await openConsole(t, browser, site)
@@ -535,7 +553,18 @@ t.test('console, Safety: a browser signs in, acts, and signs out', needsChromium
   await page.getByRole('button', { name: '+1 day' }).click()
   await page.getByRole('status').filter({ hasText: 'The clock shows Tue, 3 Nov 2026' }).waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.getByLabel('Admin token').waitFor()
+  await page.getByLabel('Admin token').fill('adm1n')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: '+1 day' }).waitFor()
+  await page.goto(`${site.url}/_sandbox/console/mandates/new?client=${site.client.clientId}`)
+  await page.getByLabel('Mandate reference').fill('MND-0009')
+  await page.context().clearCookies()
+  await page.evaluate(() => {
+    dispatchEvent(new Event('pagehide'))
+    dispatchEvent(new Event('pageshow'))
+  })
+  await page.locator('#offline', { hasText: 'Your session has ended. Sign in in another tab.' }).waitFor()
+  t.equal(await page.getByLabel('Mandate reference').inputValue(), 'MND-0009')
 })
 
 t.test('console, Live pages: the pages need no JavaScript', needsChromium, async t => {

@@ -15,6 +15,8 @@ const COPIED_MS = 2000
 /** The name of the id of the list that a page begins with. */
 const FOCUS = 'focus'
 
+const AWAY = 'The server is away. This page catches up when it is back.'
+
 const element = (id: string) => document.getElementById(id) as HTMLElement
 
 /** Whether a person has changed a field since the server made it. */
@@ -110,10 +112,12 @@ async function renew() {
     const answer = await fetch(address, { headers: { accept: 'text/html' } })
     const html = await answer.text()
     // Meanwhile, a form may have brought another page, or a refusal that must stay.
-    if (location.href !== address || isSending || document.querySelector('form .error')) return
+    if (location.href !== address || sending !== undefined || document.querySelector('form .error')) return
     if (isOfConsole(html)) morph(html)
-    // A session has ended: the page asks for the token. Any other answer is of a server in between, and passes.
+    // A session has ended: the page asks for the token, unless it would lose a text. Any other answer is of a server in between.
     else if (answer.status === 401 && changedFields().length === 0) location.reload()
+    else
+      element('offline').textContent = answer.status === 401 ? 'Your session has ended. Sign in in another tab.' : AWAY
   } catch {
     // The stream reports that the server is away.
   } finally {
@@ -134,8 +138,11 @@ function listen() {
     element('offline').textContent = ''
   })
   changes.addEventListener('error', () => {
-    element('offline').textContent = 'The server is away. This page catches up when it is back.'
-    if (changes?.readyState !== EventSource.CLOSED) return
+    if (changes?.readyState !== EventSource.CLOSED) {
+      element('offline').textContent = AWAY
+      return
+    }
+    // An answer refuses the stream. That to the page says why.
     stop()
     setTimeout(() => {
       listen()
@@ -159,7 +166,8 @@ document.addEventListener('visibilitychange', () => {
 addEventListener('pagehide', stop)
 addEventListener('pageshow', listen)
 
-let isSending = false
+/** The form that waits for its answer. */
+let sending: HTMLFormElement | undefined
 
 document.addEventListener('submit', event => {
   const form = event.target as HTMLFormElement
@@ -188,8 +196,11 @@ function messageOf(text: string): string {
 
 /** Sends a form, and shows its answer. */
 async function send(form: HTMLFormElement) {
-  if (isSending) return
-  isSending = true
+  if (sending !== undefined) {
+    if (sending !== form) say('Nothing was sent: another form of this page waits for its answer.')
+    return
+  }
+  sending = form
   const button = form.querySelector('button[type=submit]')
   const isOfStory = isInStory(form)
   button?.setAttribute('aria-disabled', 'true')
@@ -224,7 +235,7 @@ async function send(form: HTMLFormElement) {
   } catch {
     say('No answer came. Look for the effect of this form before you send it again.')
   } finally {
-    isSending = false
+    sending = undefined
     button?.removeAttribute('aria-disabled')
   }
 }
