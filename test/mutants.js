@@ -689,9 +689,10 @@ export const mutants = {
     [' || owner.held >= mostOfOwner', '', 'http/places'],
     ['      owners.delete(name)\n      owners.set', '      owners.set', 'http/places'],
     ['if (paused === mostPaused) return\n', '', 'http/places'],
-    ['      if (isPaused === value) return\n', '', 'http/places'],
+    ['isPaused === value || isLeft', 'isLeft', 'http/places'],
+    ['isPaused === value || isLeft', 'isPaused === value', 'http/places'],
     ['        setPaused(true)\n        admit()\n', '        setPaused(true)\n', 'http/places'],
-    ['        setPaused(false)\n        used', '        used', 'http/places'],
+    ['        setPaused(false)\n        isLeft', '        isLeft', 'http/places'],
     ['          owner.waiting.delete(entry)\n', '', 'http/places'],
     [
       'waiting.size === 0) owners.delete(name)\n    admit()\n',

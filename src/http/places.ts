@@ -92,9 +92,10 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
   }
 
   function placeOf(name: string, owner: Owner, size: number): Place {
-    let isPaused = false
+    let [isPaused, isLeft] = [false, false]
     const setPaused = (value: boolean) => {
-      if (isPaused === value) return
+      // A request whose connection is closed leaves, and can still wait for its client.
+      if (isPaused === value || isLeft) return
       isPaused = value
       paused += value ? 1 : -1
       used += value ? -size : size
@@ -102,6 +103,7 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
     return {
       leave() {
         setPaused(false)
+        isLeft = true
         used -= size
         owner.held--
         forget(name, owner)

@@ -59,7 +59,10 @@ t.test('control plane, Large answers: one client leaves a place to the others, a
   place('a1').goOn()
   t.equal(places.inUse(), 5 + 1 + 3, 'five works, one that is paused, and three that wait')
   // One can end in its pause.
-  for (const name of ['a1', 'a2', 'b1', 'c1']) place(name).leave()
+  for (const name of ['a1', 'a2', 'b1', 'c1']) {
+    place(name).leave()
+    place(name).pause()
+  }
   await nextRound()
   t.same(begun.slice(6), ['a4', 'b3'])
   for (const name of ['a3', 'a4', 'b2', 'b3']) place(name).leave()
