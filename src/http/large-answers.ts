@@ -16,8 +16,6 @@ export const LARGE = 1024 * 1024
 
 /** The maximum number of large answers at a time. The others wait. */
 const MOST = 4
-/** The maximum number of those that give up their places while they wait for their client. */
-const MOST_PAUSED = 4
 /** The maximum number of those of a client that wait. */
 const MOST_WAITING = 100
 
@@ -34,7 +32,7 @@ export type LargeAnswers = ReturnType<typeof createLargeAnswers>
  * @param ownerOf returns the client that a request is for
  */
 export function createLargeAnswers({ later, elapsed }: Timers, ownerOf: LargeReadsOptions['ownerOf']) {
-  const places = createPlaces(MOST, { mostOfOwner: MOST - 1, mostPaused: MOST_PAUSED })
+  const places = createPlaces(MOST, { mostOfOwner: MOST - 1, mostPaused: Infinity })
 
   /** Does some work after the patience with a reader. A server that closes ends all waits early, and has its own patience. */
   function impatiently(work: () => void): () => void {

@@ -35,8 +35,8 @@ export interface Place {
   leave(): void
   /** Gives it to others while the work waits for something else than the server, as far as that is possible. */
   pause(): void
-  /** Takes it again after a pause, also where others have it. */
-  goOn(): void
+  /** Takes it again after a pause. Returns undefined, or waits if there is no room. */
+  goOn(): Promise<void> | undefined
 }
 
 export interface PlacesOptions {
@@ -49,6 +49,7 @@ export interface PlacesOptions {
 /** Some work that waits. */
 interface Entry {
   readonly size: number
+  /** Takes the room, and begins. */
   begin(): void
 }
 
@@ -57,6 +58,8 @@ interface Owner {
   held: number
   /** First come, first served. */
   readonly waiting: Set<Entry>
+  /** The paused works that wait to go on, before the others. */
+  readonly returning: Set<Entry>
 }
 
 /**
@@ -69,19 +72,20 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
   const owners = new Map<string, Owner>()
   let used = 0
   let paused = 0
+  const hasRoom = (size: number) => used === 0 || used + size <= total
 
   /** Begins the work for which there is room. */
   function admit(): void {
     // An owner that is served comes again, behind the others.
     for (const [name, owner] of owners) {
-      const [next] = owner.waiting
-      if (next === undefined || owner.held >= mostOfOwner) continue
-      if (used > 0 && used + next.size > total) return
+      const { held, waiting, returning } = owner
+      const [next] = returning.size > 0 || held >= mostOfOwner ? returning : waiting
+      if (next === undefined) continue
+      if (!hasRoom(next.size)) return
       owners.delete(name)
       owners.set(name, owner)
-      owner.waiting.delete(next)
-      owner.held++
-      used += next.size
+      returning.delete(next)
+      waiting.delete(next)
       next.begin()
     }
   }
@@ -91,7 +95,31 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
     admit()
   }
 
-  function placeOf(name: string, owner: Owner, size: number): Place {
+  /** Waits among the entries of an owner. Rejects when the watch gives up. @param take takes the room */
+  function wait(name: string, owner: Owner, entries: Set<Entry>, size: number, watch: Watch, take: () => void) {
+    return new Promise<void>((resolve, reject) => {
+      let stop = () => {}
+      const entry: Entry = {
+        size,
+        begin() {
+          stop()
+          take()
+          resolve()
+        },
+      }
+      entries.add(entry)
+      admit()
+      if (!entries.has(entry)) return
+      stop = watch(reason => {
+        entries.delete(entry)
+        stop()
+        reject(reason)
+        forget(name, owner)
+      })
+    })
+  }
+
+  function placeOf(name: string, owner: Owner, size: number, watch: Watch): Place {
     let [isPaused, isLeft] = [false, false]
     const setPaused = (value: boolean) => {
       // A request whose connection is closed leaves, and can still wait for its client.
@@ -100,9 +128,10 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
       paused += value ? 1 : -1
       used += value ? -size : size
     }
+    const goOn = () => setPaused(false)
     return {
       leave() {
-        setPaused(false)
+        goOn()
         isLeft = true
         used -= size
         owner.held--
@@ -113,7 +142,11 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
         setPaused(true)
         admit()
       },
-      goOn: () => setPaused(false),
+      goOn() {
+        if (isPaused && !isLeft && !hasRoom(size)) return wait(name, owner, owner.returning, size, watch, goOn)
+        goOn()
+        return undefined
+      },
     }
   }
 
@@ -124,33 +157,18 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
      * @param watch is called if the work has to wait
      */
     async enter(name: string, watch: Watch = () => () => {}, size = 1): Promise<Place> {
-      const owner = owners.get(name) ?? { held: 0, waiting: new Set() }
+      const owner = owners.get(name) ?? { held: 0, waiting: new Set(), returning: new Set() }
       owners.set(name, owner)
-      await new Promise<void>((resolve, reject) => {
-        let stop = () => {}
-        const entry: Entry = {
-          size,
-          begin() {
-            stop()
-            resolve()
-          },
-        }
-        owner.waiting.add(entry)
-        admit()
-        if (!owner.waiting.has(entry)) return
-        stop = watch(reason => {
-          owner.waiting.delete(entry)
-          stop()
-          reject(reason)
-          forget(name, owner)
-        })
+      await wait(name, owner, owner.waiting, size, watch, () => {
+        owner.held++
+        used += size
       })
-      return placeOf(name, owner, size)
+      return placeOf(name, owner, size, watch)
     },
     /** The number of works of an owner that have a place, are paused or wait. */
     countOf(name: string): number {
-      const { held, waiting } = owners.get(name) ?? { held: 0, waiting: new Set() }
-      return held + waiting.size
+      const owner = owners.get(name)
+      return owner === undefined ? 0 : owner.held + owner.waiting.size
     },
     /** The room that is used, and the number of works that are paused or wait, for tests. */
     inUse: (): number => [...owners.values()].reduce((sum, { waiting }) => sum + waiting.size, used + paused),

@@ -427,7 +427,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const slot = slotOf(clientId)
     const all = [...new Set([clientId, other])].sort().map(slotOf)
     const outcome = await queued(all, async (): Promise<Outcome<T>> => {
-      work.place?.goOn()
+      await work.place?.goOn()
       if (other === clientId && work.isRead(now())) {
         if (!work.isFresh || slot.stored === undefined) await catchUp(slot, work)
         if (isReadable(slot, work)) {

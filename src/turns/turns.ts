@@ -124,9 +124,10 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
     const end = ends.get(clientId) ?? ends.get(other)
     if (end !== undefined) {
       work.place?.pause()
-      return end.then(() => take(clientId, work, other))
+      // With room, it stays before the turns that came later.
+      const goOn = () => take(clientId, work, other)
+      return end.then(() => work.place?.goOn()?.then(goOn) ?? goOn())
     }
-    work.place?.goOn()
     return begin([clientId, other], turnOf(clientId, work))
   }
 

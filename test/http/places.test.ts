@@ -42,7 +42,7 @@ t.test('control plane, Large answers: clients take turns, and each is served in 
 
 t.test('control plane, Large answers: one client leaves a place to the others, also while it is paused', async t => {
   const places = createPlaces(4, { mostOfOwner: 3, mostPaused: 2 })
-  const { begun, place, add } = worksOf(places)
+  const { begun, place, refusals, add } = worksOf(places)
   for (const number of [1, 2, 3, 4, 5]) void add('a', number)
   await nextRound()
   t.same(begun, ['a1', 'a2', 'a3'])
@@ -55,23 +55,35 @@ t.test('control plane, Large answers: one client leaves a place to the others, a
   await nextRound()
   t.same(begun.slice(4), ['b2', 'c1'])
   t.same([places.countOf('a'), places.countOf('b'), places.countOf('d')], [5, 3, 0])
-  place('a1').goOn()
-  place('a1').goOn()
-  t.equal(places.inUse(), 5 + 1 + 3, 'five works, one that is paused, and three that wait')
-  // One can end in its pause.
-  for (const name of ['a1', 'a2', 'b1', 'c1']) {
+  const back = place('a1')
+    .goOn()
+    ?.then(() => begun.push('a1 again'))
+  t.equal(places.inUse(), 4 + 2 + 3, 'four works, two that are paused, and three that wait')
+  place('b1').leave()
+  await back
+  await nextRound()
+  t.same(begun.slice(6), ['a1 again'], 'before those that have not begun')
+  t.equal(place('a1').goOn(), undefined)
+  // One that is paused can wait in vain, and end.
+  const inVain = place('a2').goOn()
+  refusals.get('a2')?.(new Error('gone'))
+  await t.rejects(inVain as Promise<void>, { message: 'gone' })
+  for (const name of ['a1', 'a2', 'c1']) {
     place(name).leave()
     place(name).pause()
+    t.equal(place(name).goOn(), undefined)
   }
   await nextRound()
-  t.same(begun.slice(6), ['a4', 'b3'])
+  t.same(begun.slice(7), ['b3', 'a4'])
   for (const name of ['a3', 'a4', 'b2', 'b3']) place(name).leave()
   await nextRound()
+  place('a5').pause()
+  t.equal(place('a5').goOn(), undefined, 'there is room')
   place('a5').leave()
   t.equal(places.inUse(), 0)
   for (const owner of 'defgh') void add(owner, 1)
   await nextRound()
-  t.same(begun.slice(9), ['d1', 'e1', 'f1', 'g1'])
+  t.same(begun.slice(10), ['d1', 'e1', 'f1', 'g1'])
 })
 
 t.test('control plane, Large bodies: a large one waits in its turn, and no longer than it wants', async t => {
