@@ -933,8 +933,7 @@ export const mutants = {
       'control/requests',
       'Only memory, until the log is read.',
     ],
-    ['    log.bytes -= exchange.bytes\n', '', 'control/requests'],
-    ['    bytes -= exchange.bytes\n    log', '    log', 'control/requests'],
+    ['    bytes -= exchange.bytes\n', '', 'control/requests'],
     [
       'if (older === undefined) oldest = newer\n',
       'if (older === undefined) oldest = undefined\n',

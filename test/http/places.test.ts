@@ -86,6 +86,26 @@ t.test('control plane, Large answers: one client leaves a place to the others, a
   t.same(begun.slice(10), ['d1', 'e1', 'f1', 'g1'])
 })
 
+t.test(
+  'control plane, Large answers: a work that goes on comes before those of its client that have not begun',
+  async t => {
+    const places = createPlaces(1, { mostPaused: 1 })
+    const { begun, place, add } = worksOf(places)
+    for (const number of [1, 2, 3]) void add('a', number)
+    await nextRound()
+    place('a1').pause()
+    await nextRound()
+    const back = place('a1').goOn()
+    place('a2').leave()
+    await back
+    t.same(begun, ['a1', 'a2'])
+    place('a1').leave()
+    await nextRound()
+    place('a3').leave()
+    t.equal(places.inUse(), 0)
+  },
+)
+
 t.test('control plane, Large bodies: a large one waits in its turn, and no longer than it wants', async t => {
   const places = createPlaces(10)
   const { begun, place, refusals, add } = worksOf(places)
