@@ -215,13 +215,15 @@ function manualStreams() {
   const time = manualTime()
   const waiters = createEventWaiters(time.timers)
   const backlog = createBacklog()
-  const log = { life: {}, last: 0, held: Promise.resolve(), isInMemory: true }
+  const log = { life: {}, first: 1, last: 0, held: Promise.resolve(), isInMemory: true }
   const looked: number[] = []
   const requestLog = {
     async list(_client: string, { after = 0, before = Infinity }: RequestFilter) {
-      const data = Array.from({ length: log.last }, (_, at) => ({ seq: at + 1 })).slice(after, before - 1)
-      const page = { life: log.life, last: log.last, dropped: 0, data }
-      if (data.length > 0 && before < Infinity) looked.push(data.length)
+      const { life, first, last } = log
+      const kept = Array.from({ length: last - first + 1 }, (_, at) => ({ seq: first + at }))
+      const data = kept.filter(({ seq }) => seq > after && seq < before)
+      const page = { life, first, last, dropped: first - 1, data }
+      if (last >= first && before < Infinity) looked.push(data.length)
       await log.held
       return page
     },
@@ -327,7 +329,30 @@ t.test('control plane, Long calls: a reader that is gone before its turn looks a
   const [first, gone] = await Promise.all(opened)
   Object.assign(gone?.raw as object, { destroyed: true })
   await news()
-  t.same([first?.seen.length, looked], [5, [5]])
+  t.same([first?.seen.length, looked], [5, [5, 0]])
+})
+
+t.test('control plane, GET /requests: a reader gets what came while it took nothing, without further news', async t => {
+  const { log, news, open } = manualStreams()
+  log.last = 3
+  const slow = await open(2)
+  await news()
+  log.last = 5
+  await news()
+  slow.takes = Infinity
+  slow.raw.emit('drain')
+  for (let turn = 0; turn < 30; turn++) await new Promise(resolve => setImmediate(resolve))
+  t.same(slow.seen, ['1', '2', '3', '4', '5'])
+})
+
+t.test('control plane, GET /requests: a stream looks for no request that was dropped', async t => {
+  const { log, looked, news, open } = manualStreams()
+  Object.assign(log, { first: 99_991, last: 100_000 })
+  const { seen } = await open()
+  await news()
+  Object.assign(log, { first: 199_991, last: 200_000 })
+  await news()
+  t.same([seen.length, seen.at(-1), looked], [20, '200000', [10, 0, 0, 10]])
 })
 
 t.test('control plane, Long calls: a slow reader looks at each request once', async t => {

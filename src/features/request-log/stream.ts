@@ -25,7 +25,7 @@ export async function streamRequests(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { requestLog, requestReads, requestWaiters: waiters, ...context }: Context,
 ): Promise<void> {
-  let { life, last } = await requestLog.list(client, { limit: 1 })
+  let { life, first, last } = await requestLog.list(client, { limit: 1 })
   let after = resumeAt(request, query.after ?? 0, last)
   /** What was read, and waits for the reader. */
   let rest: readonly LoggedExchange[] = []
@@ -36,24 +36,28 @@ export async function streamRequests(
   openStream({ ...context, client, request, reply, waiters, greeting: 'the requests of this tenant' }, stream => {
     const take = (page: RequestPage, before: number) => {
       const isReset = life !== undefined && page.life !== life
-      ;({ life, last } = page)
+      ;({ life, first, last } = page)
       if (isReset) stream.send(0, 'reset', {})
       else rest = page.data
       // Requests that do not match are not compared again.
       after = isReset ? 0 : Math.max(after, Math.min(before - 1, last))
     }
-    const goOn = async () => {
-      // It may be gone.
-      if (stream.isFull()) return
-      if (rest.length === 0) {
-        const before = after + AT_ONCE + 1
-        take(await requestReads.read(client, { ...filter, after, before }), before)
-      }
-      // A slow reader gets the others after it has taken these.
+    /** Sends what was read, as far as the reader takes it. */
+    const sendRest = async () => {
       while (rest[0] !== undefined && !stream.isFull()) {
         stream.sendMessage(await requestReads.messageOf(rest[0]))
         rest = rest.slice(1)
       }
+    }
+    const goOn = async () => {
+      await sendRest()
+      // A slow reader gets the others after it has taken these. It may be gone.
+      if (stream.isFull()) return
+      // Those before the first are dropped.
+      after = Math.max(after, first - 1)
+      const before = after + AT_ONCE + 1
+      take(await requestReads.read(client, { ...filter, after, before }), before)
+      await sendRest()
       isStale ||= after < last
     }
     const read = async () => {
