@@ -678,6 +678,7 @@ export const mutants = {
     ['finally {\n        cancel()\n', 'finally {\n', 'http/large-answers'],
     ['=== MOST - 1 + MOST_WAITING', '> MOST - 1 + MOST_WAITING', 'http/large-answers'],
     ['const MOST = 4\n', 'const MOST = 5\n', 'http/large-answers'],
+    ["reply.request.method === 'HEAD' ? [] : ", '', 'http/large-answers'],
     ['if (raw.destroyed) throw', 'if (false) throw', 'http/large-answers'],
     ['if (elapsed() - began > PATIENCE_MS / 2) work()', 'work()', 'http/large-answers'],
   ],

@@ -82,8 +82,9 @@ export function createLargeAnswers({ later, elapsed }: Timers, ownerOf: LargeRea
       try {
         assertOpen(reply)
         const document = await make(place)
-        const pieces = typeof document === 'string' ? textPieces(document) : jsonPieces(document, indent)
         assertOpen(reply)
+        // Node would throw the pieces of an answer to HEAD away.
+        const pieces = reply.request.method === 'HEAD' ? [] : piecesOf(document, indent)
         const stream = Readable.from(
           patiently(pieces, () => reply.raw.destroy()),
           { objectMode: false },
@@ -98,3 +99,6 @@ export function createLargeAnswers({ later, elapsed }: Timers, ownerOf: LargeRea
     },
   }
 }
+
+const piecesOf = (document: object | string, indent?: number) =>
+  typeof document === 'string' ? textPieces(document) : jsonPieces(document, indent)

@@ -84,6 +84,29 @@ t.test('control plane, Large answers: a document that cannot be made leaves its 
   await until(() => answers.inUse() === 0)
 })
 
+t.test('control plane, Large answers: the content of an answer to HEAD is not made', async t => {
+  const answers = createLargeAnswers(createTimers(), () => 'acme')
+  const app = fastify()
+  t.teardown(() => app.close())
+  let made = 0
+  const document = {
+    get data() {
+      made++
+      return []
+    },
+  }
+  app.get('/', (_request, reply) => answers.send(reply, () => document))
+  for (const [method, content, count] of [
+    ['HEAD', '', 0],
+    ['GET', '{"data":[]}', 1],
+  ] as const) {
+    const { statusCode, payload, headers } = await app.inject({ method, url: '/' })
+    t.same([statusCode, payload, made], [200, content, count])
+    t.match(headers['content-type'], 'application/json')
+  }
+  await until(() => answers.inUse() === 0)
+})
+
 t.test(
   'control plane, Large answers: four at a time, none for a reader that is gone, and all of it at the end',
   async t => {
