@@ -968,7 +968,7 @@ export const mutants = {
     ['      isStale ||= after < last\n', '', 'control/request-stream'],
     ['if (stream.isFull()) return', '', 'control/request-stream'],
     ['      await sendRest()\n      // A slow', '      // A slow', 'control/request-stream'],
-    ['      after = Math.max(after, first - 1)\n', '', 'control/request-stream'],
+    ['        after = Math.max(after, first - 1)\n', '', 'control/request-stream'],
     ['if (isReading) isStale = true\n    else void read()', 'if (!isReading) void read()', 'control/request-stream'],
     ['    requestReads.expire()\n', '', 'control/request-stream'],
   ],

@@ -12,7 +12,7 @@ type Context = Pick<
 
 /** The time until a log that other servers share is read again. */
 const POLL_MS = 500
-/** The requests that a reader looks at in a turn. It keeps those that it does not take at once. */
+/** The requests that a reader looks at together. It keeps those that it does not take at once. */
 const AT_ONCE = 20
 
 /**
@@ -49,15 +49,17 @@ export async function streamRequests(
         rest = rest.slice(1)
       }
     }
+    /** Sends all that is in the log as the turn begins, in parts. */
     const goOn = async () => {
       await sendRest()
       // A slow reader gets the others after it has taken these. It may be gone.
-      if (stream.isFull()) return
-      // Those before the first are dropped.
-      after = Math.max(after, first - 1)
-      const before = after + AT_ONCE + 1
-      take(await requestReads.read(client, { ...filter, after, before }), before)
-      await sendRest()
+      for (let end = Infinity; after < end && !stream.isFull(); end = Math.min(end, last)) {
+        // Those before the first are dropped.
+        after = Math.max(after, first - 1)
+        const before = after + AT_ONCE + 1
+        take(await requestReads.read(client, { ...filter, after, before }), before)
+        await sendRest()
+      }
       isStale ||= after < last
     }
     const read = async () => {
