@@ -965,7 +965,6 @@ export const mutants = {
   ],
   'features/request-log/stream.ts': [
     ['life !== undefined && page.life !== life', 'false', ['control/request-stream', 'databases/postgres']],
-    ['      isStale ||= after < last\n', '', 'control/request-stream'],
     ['after < end && !stream.isFull()', 'after < end', 'control/request-stream'],
     ['      await sendRest()\n      // A slow', '      // A slow', 'control/request-stream'],
     ['        after = Math.max(after, first - 1)\n', '', 'control/request-stream'],

@@ -60,7 +60,6 @@ export async function streamRequests(
         take(await requestReads.read(client, { ...filter, after, before }), before)
         await sendRest()
       }
-      isStale ||= after < last
     }
     const read = async () => {
       isReading = true
