@@ -68,7 +68,7 @@ interface Owner {
  * @param total the room for all work at a time. Work without others can need more
  */
 export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused = 0 }: PlacesOptions = {}) {
-  /** Those who have room or wait for it, by name. The one that was served last is the last. */
+  /** The owners that have room or wait for it, by name. The one that was served last is the last. */
   const owners = new Map<string, Owner>()
   let used = 0
   let paused = 0
