@@ -195,7 +195,7 @@ export function buildServer(options: ServerOptions): {
   // The service. The control plane comes in between the requests of many senders: a list can read all records of a client.
   const begin = inRounds(timers.elapsed)
   app.register((metadata, _options, done) => {
-    takeTurns(metadata, turns, queryTurns(registry, options.clients[0]?.clientId ?? DEMO_CLIENT.clientId))
+    takeTurns(metadata, turns, queryTurns(registry, options.clients[0]?.clientId))
     metadata.register(metadataRoutes)
     done()
   })

@@ -10,8 +10,8 @@ import { bearerOf } from '../http/authenticate.js'
 import { hintRegistration } from '../http/hints.js'
 import { operationOf } from '../http/operations.js'
 import { isRead } from '../http/url.js'
+import { clientOf } from '../tenants/client-of.js'
 import type { TenantRegistry } from '../tenants/registry.js'
-import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Turns } from './turns.js'
 
@@ -153,13 +153,13 @@ export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRu
  * The turns of requests for metadata and pages, whose tenant is that of `?client=`.
  * @param byDefault the client of a request that names none
  */
-export const queryTurns = (registry: TenantRegistry, byDefault: string): TurnRules => {
-  const clientOf = ({ query }: FastifyRequest) => (query as { client?: string }).client ?? byDefault
+export const queryTurns = (registry: TenantRegistry, byDefault?: string): TurnRules => {
+  const clientOfQuery = (request: FastifyRequest) => clientOf(request, byDefault)
   return {
-    clientOf,
+    clientOf: clientOfQuery,
     isRead: ({ method }) => isRead(method),
     enter(request, realNow) {
-      request.sandbox.tenant = registry.tenant(clientOf(request), realNow)
+      request.sandbox.tenant = registry.tenant(clientOfQuery(request), realNow)
       return request.sandbox.tenant
     },
   }
@@ -173,8 +173,7 @@ export interface PageTurnsOptions {
 
 /** Returns the options of the pages of payout links, whose tenant is that of `?client=`. */
 export function pageTurns({ turns, registry, recorder }: PageTurnsOptions): Omit<PageOptions, 'isReplay'> {
-  const rules = queryTurns(registry, DEMO_CLIENT.clientId)
-  const { clientOf } = rules
+  const rules = queryTurns(registry)
   return {
     inTurn: handler => inTurn(turns, rules, handler),
     look(request, read, done) {

@@ -116,7 +116,7 @@ t.test('control plane, Long calls: many requests begin in their order, and a hea
 async function testPlaces(t: Test, { app }: Server, timers: ReturnType<typeof hasty>) {
   const clients = [await connect(app), await connect(app, 'busy')]
   await fill(await connect(app, 'other'), 1)
-  for (const client of clients) await fill(client, 2000)
+  for (const client of clients) await fill(client, 1000)
   const ends = clients.map(client => client.control('POST', '/clock/advance', { by: 'P10D' }))
   const { looks } = timers
   await until(() => timers.looks > looks + 200)

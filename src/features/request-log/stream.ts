@@ -67,7 +67,7 @@ export async function streamRequests(
         isStale = false
         // A database that is away is asked again.
         await requestReads.inTurn(client, goOn).catch(() => {})
-      } while (isStale && !stream.isFull())
+      } while (isStale)
       isReading = false
     }
     requestReads.expire()
