@@ -395,10 +395,27 @@ t.test('persistence, Upgrades: a client with an unknown region concerns no other
 
 t.test('persistence, State in tables: a damaged client can be reset and removed, and concerns no other', async t => {
   const folder = t.testdir()
-  const secrets: Record<string, string> = { acme: 'secret', beta: 'secret', 'sandbox-client': 'sandbox-secret' }
+  const DEMO = 'sandbox-client'
+  const tenant = (change: string) => `UPDATE sandbox_tenant SET ${change} WHERE client_id = ?1`
+  // Each row is damaged in a file with the damage of others.
+  const files: readonly (readonly [clientId: string, damage: string, keepsSecret: boolean])[][] = [
+    [
+      ['record', `UPDATE sandbox_record SET content = '{}' WHERE client_id = ?1 AND number = 1`, true],
+      ['content', tenant(`content = 'x'`), false],
+      ['version', tenant('version = version + 9007199254740992'), false],
+      ['negative-version', tenant('version = -7'), false],
+      ['no-version', tenant('version = 0'), false],
+      ['instant', tenant('instant = instant + 4503599627370496'), false],
+      ['removed', tenant('removed = 1'), false],
+      [DEMO, 'DELETE FROM sandbox_event WHERE client_id = ?1 AND number = 1', true],
+    ],
+    [[DEMO, tenant(`content = 'x'`), false]],
+  ]
+  const clientIds = [...new Set([...files.flat().map(([clientId]) => clientId), 'beta'])].sort()
   const tokens = new Map<string, string>()
   const first = await onSqlite(t, folder)
-  for (const [clientId, secret] of Object.entries(secrets)) {
+  for (const clientId of clientIds) {
+    const secret = clientId === DEMO ? 'sandbox-secret' : 'secret'
     // Each life has other tokens.
     await (await connect(first.app, clientId, 'EU', secret)).control('POST', '/reset')
     const client = await connect(first.app, clientId, 'EU', secret)
@@ -409,75 +426,77 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
   const beta = await stateOf(first.app, 'beta')
   await first.close()
 
-  /** Damages a copy of the file. Returns its folder. */
-  function damagedCopy(damage: string, clientId: string): string {
-    const copy = copyOf(t, folder)
-    const connection = new Libsql(join(copy, FILE))
-    t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
-    connection.close()
-    return copy
-  }
   /** Asserts that tokens of the former life are invalid, and whether another secret is accepted. */
   async function assertNewLife(app: FastifyInstance, clientId: string, takesAnySecret: boolean) {
     const headers = { authorization: `Bearer ${tokens.get(clientId)}` }
-    t.equal((await call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })).status, 401)
-    const client_secret = clientId === 'acme' ? 'other' : 'sandbox-secret'
-    const isOpen = clientId !== 'acme' || takesAnySecret
-    t.equal((await requestToken(app, { client_id: clientId, client_secret })).status, isOpen ? 200 : 401)
+    t.equal((await call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })).status, 401, clientId)
+    const client_secret = clientId === DEMO ? 'sandbox-secret' : 'other'
+    const isOpen = clientId === DEMO || takesAnySecret
+    t.equal((await requestToken(app, { client_id: clientId, client_secret })).status, isOpen ? 200 : 401, clientId)
   }
 
-  for (const [damage, keepsSecret, damaged] of [
-    [`UPDATE sandbox_record SET content = '{}' WHERE client_id = ?1 AND number = 1`, true, ['acme']],
-    ['DELETE FROM sandbox_event WHERE client_id = ?1 AND number = 1', true, ['sandbox-client']],
-    [`UPDATE sandbox_tenant SET content = 'x' WHERE client_id = ?1`, false, ['acme', 'sandbox-client']],
-    ['UPDATE sandbox_tenant SET version = version + 9007199254740992 WHERE client_id = ?1', false, ['acme']],
-    ['UPDATE sandbox_tenant SET version = -7 WHERE client_id = ?1', false, ['acme']],
-    ['UPDATE sandbox_tenant SET version = 0 WHERE client_id = ?1', false, ['acme']],
-    ['UPDATE sandbox_tenant SET instant = instant + 4503599627370496 WHERE client_id = ?1', false, ['acme']],
-    ['UPDATE sandbox_tenant SET removed = 1 WHERE client_id = ?1', false, ['acme']],
-  ] as const) {
+  for (const file of files) {
+    const damaged = file.map(([clientId]) => clientId)
+    const others = clientIds.filter(clientId => !damaged.includes(clientId))
+    const url = (clientId: string) => `/_sandbox/state?client=${clientId}`
+    /** Damages a copy of the file. Returns its folder. */
+    const damagedCopy = () => {
+      const copy = copyOf(t, folder)
+      const connection = new Libsql(join(copy, FILE))
+      for (const [clientId, damage] of file) t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
+      connection.close()
+      return copy
+    }
+
+    const copy = damagedCopy()
+    const { app, close } = await onSqlite(t, copy)
     for (const clientId of damaged) {
-      const isAcme = clientId === 'acme'
-      const state = `/_sandbox/state?client=${clientId}`
-      const copy = damagedCopy(damage, clientId)
-      const { app, close } = await onSqlite(t, copy)
-      const refusal = await call(app, 'GET', state)
+      const refusal = await call(app, 'GET', url(clientId))
       refused(t, refusal, 503, 'SERVICE_UNAVAILABLE', null)
       t.match(refusal.body.message, 'Reset or remove the client')
-      const listed = (await call(app, 'GET', '/_sandbox/clients')).body.data
-      const others = Object.keys(secrets).filter(other => other !== clientId)
-      t.same(listed.map((client: { clientId: string }) => client.clientId).sort(), others)
-      for (const path of ['/_sandbox', '/openapi.json', '/_sandbox/openapi.json'])
-        t.equal((await call(app, 'GET', path)).status, 200, path)
-      const page = await call(app, 'GET', '/_sandbox/console/client?client=beta')
-      const rows = [...String(page.body).matchAll(/<tr id="client-([^"]*)"/g)].map(([, id]) => id)
-      t.same([page.status, rows.sort()], [200, others], 'the page of another client')
-      t.equal(await stateOf(app, 'beta'), beta)
+    }
+    const listed = (await call(app, 'GET', '/_sandbox/clients')).body.data
+    t.same(listed.map((client: { clientId: string }) => client.clientId).sort(), others)
+    for (const path of ['/_sandbox', '/openapi.json', '/_sandbox/openapi.json'])
+      t.equal((await call(app, 'GET', path)).status, 200, path)
+    const page = await call(app, 'GET', '/_sandbox/console/client?client=beta')
+    const rows = [...String(page.body).matchAll(/<tr id="client-([^"]*)"/g)].map(([, id]) => id)
+    t.same([page.status, rows.sort()], [200, others], 'the page of another client')
+    t.equal(await stateOf(app, 'beta'), beta)
 
+    const repaired = new Map<string, string>()
+    for (const [clientId, damage, keepsSecret] of file) {
+      const counts = { bills: clientId === DEMO ? 20 : 0 }
       const reset = await call(app, 'POST', `/_sandbox/reset?client=${clientId}`)
-      t.match(reset, { status: 200, body: { clientId, counts: { bills: isAcme ? 0 : 20 } } }, damage)
-      t.equal(JSON.parse(await stateOf(app, clientId)).events.length, isAcme ? 0 : 296)
+      t.match(reset, { status: 200, body: { clientId, counts } }, damage)
+      t.equal(JSON.parse(await stateOf(app, clientId)).events.length, clientId === DEMO ? 296 : 0)
       t.match((await call(app, 'GET', `/_sandbox/snapshots?client=${clientId}`)).body.data, [{ name: 'whole' }])
       await assertNewLife(app, clientId, !keepsSecret)
+      repaired.set(clientId, await stateOf(app, clientId))
+    }
+    // A restart reads the repaired rows, of which no damaged column is left.
+    await close()
+    const stored = new Libsql(join(copy, FILE))
+    const sound = 'SELECT version BETWEEN 1 AND 1000 AND instant = 0 AS sound FROM sandbox_tenant WHERE client_id = ?'
+    for (const [clientId, damage] of file) t.match(stored.prepare(sound).get([clientId]), { sound: 1 }, damage)
+    stored.close()
+    const restarted = await onSqlite(t, copy)
+    for (const [clientId, state] of repaired) t.equal(await stateOf(restarted.app, clientId), state, clientId)
 
-      // A restart reads the repaired row, of which no damaged column is left.
-      const repaired = await stateOf(app, clientId)
-      await close()
-      const stored = new Libsql(join(copy, FILE))
-      const sound = 'SELECT version BETWEEN 1 AND 1000 AND instant = 0 AS sound FROM sandbox_tenant WHERE client_id = ?'
-      t.match(stored.prepare(sound).get([clientId]), { sound: 1 }, damage)
-      stored.close()
-      t.equal(await stateOf((await onSqlite(t, copy)).app, clientId), repaired)
-
-      const next = damagedCopy(damage, clientId)
-      const second = await onSqlite(t, next)
+    const next = damagedCopy()
+    const second = await onSqlite(t, next)
+    const statusOf = async ({ app }: { app: FastifyInstance }, clientId: string) =>
+      (await call(app, 'GET', url(clientId))).status
+    for (const [clientId, damage] of file) {
       const removal = await call(second.app, 'DELETE', `/_sandbox/clients/${clientId}`)
-      t.match(removal, { status: 200, body: { removed: isAcme ? 1 : 0 } }, damage)
-      t.equal((await call(second.app, 'GET', state)).status, isAcme ? 404 : 200)
-      await second.close()
-      // It is stored.
-      const third = await onSqlite(t, next)
-      t.equal((await call(third.app, 'GET', state)).status, isAcme ? 404 : 200)
+      t.match(removal, { status: 200, body: { removed: clientId === DEMO ? 0 : 1 } }, damage)
+      t.equal(await statusOf(second, clientId), clientId === DEMO ? 200 : 404, damage)
+    }
+    await second.close()
+    // It is stored.
+    const third = await onSqlite(t, next)
+    for (const clientId of damaged) {
+      t.equal(await statusOf(third, clientId), clientId === DEMO ? 200 : 404, clientId)
       await assertNewLife(third.app, clientId, true)
     }
   }
