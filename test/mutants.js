@@ -568,6 +568,8 @@ export const mutants = {
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
+    ['.catch(() => new URLSearchParams({ client }))', '', 'persistence/sqlite'],
+    ['.catch(() => renderFor(DEMO_CLIENT.clientId))', '', 'persistence/sqlite'],
     ['id !== undefined && responseHeaders', 'responseHeaders', 'console/console'],
     [" || pathBelow(request).split('/', DEEPEST).length === DEEPEST", '', 'console/hostile-forms'],
     ['(answered ?? data.at(-1))', 'data.at(-1)', 'console/console'],

@@ -271,13 +271,16 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     )
   }
 
-  /** Renders a refusal as a page of the console, for a request that may see one. An unknown client is shown as that of the demo. */
+  /**
+   * Renders a refusal as a page of the console, for a request that may see one. A client that is unknown, or whose state
+   * cannot be read, is shown as that of the demo.
+   */
   async function refusalPage(refusal: ApiError, request: FastifyRequest) {
     // Each link leads back through all segments of the path.
     if (!admitted.has(request) || pathBelow(request).split('/', DEEPEST).length === DEEPEST) return undefined
     // Rejects if the store of the clients is away.
     const clients = await turns.clients()
-    const client = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
+    const named = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
     const row = {
       title: () => titleOfRefusal(refusal),
       view: (page: Page) => h(RefusalCard, { refusal, home: href(page, ''), back: backOf(request) }),
@@ -286,10 +289,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       ({ url, filters }) => filters?.includes(String(refusal.field)) && url === pathBelow(request),
     )
     const refused = filtered && { fields: request.query as Fields, error: refusal.envelope }
-    return {
-      headers: HEADERS,
-      content: await render(filtered ?? row, request, { client, clients, query: {}, refused }),
-    }
+    const renderFor = (client: string) => render(filtered ?? row, request, { client, clients, query: {}, refused })
+    return { headers: HEADERS, content: await renderFor(named).catch(() => renderFor(DEMO_CLIENT.clientId)) }
   }
 
   function read(request: FastifyRequest) {
@@ -318,23 +319,26 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
     const { kind, region } = request.query as Query
     const kept = Object.entries({ kind, region }).filter(([, value]) => value !== undefined && target === path)
-    const query = await inTurn(client, tenant => {
-      const notice = cut(
-        call === undefined
-          ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${plain(error.message)}` : '.'}`
-          : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body, tenant),
-      )
-      const until = tenant.events.last()
-      const after = until - transitionsOf(answer.body)
-      const events = after < until ? { after: String(after), until: String(until) } : undefined
-      return new URLSearchParams({
-        client,
-        ...Object.fromEntries(kept),
-        notice,
-        proof: proofOf(tenant, notice),
-        ...events,
+    const withNotice = async () =>
+      inTurn(client, tenant => {
+        const notice = cut(
+          call === undefined
+            ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${plain(error.message)}` : '.'}`
+            : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body, tenant),
+        )
+        const until = tenant.events.last()
+        const after = until - transitionsOf(answer.body)
+        const events = after < until ? { after: String(after), until: String(until) } : undefined
+        return new URLSearchParams({
+          client,
+          ...Object.fromEntries(kept),
+          notice,
+          proof: proofOf(tenant, notice),
+          ...events,
+        })
       })
-    })
+    // The call is done. If its notice cannot be made, the page says why.
+    const query = await withNotice().catch(() => new URLSearchParams({ client }))
     return reply
       .code(303)
       .header('location', `${addressOf({ path }, `console${target}`)}?${query}`)

@@ -8,6 +8,7 @@ import t from 'tap'
 import { DatabaseError, toRecordRow, toTenantRow } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
 import { refused } from '../answers.js'
+import { fieldsOf, follow, open as openPage, sendFields, submit } from '../console/pages.js'
 import { bill, call, connect, requestToken } from '../helper.js'
 import { copyOf, onSqlite, stateOf, testRefusals } from './helper.js'
 
@@ -501,6 +502,45 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
     }
   }
 })
+
+t.test(
+  'console, Pages: a damaged client is refused with the navigation; a removal is no failure beside one',
+  async t => {
+    const folder = t.testdir()
+    const first = await onSqlite(t, folder)
+    for (const clientId of ['acme', 'beta']) await connect(first.app, clientId)
+    await call(first.app, 'POST', '/_sandbox/reset')
+    await first.close()
+    const restart = async (damaged: string) => {
+      const copy = copyOf(t, folder)
+      const connection = new Libsql(join(copy, FILE))
+      t.equal(
+        connection.prepare(`UPDATE sandbox_tenant SET content = 'x' WHERE client_id = ?`).run([damaged]).changes,
+        1,
+      )
+      connection.close()
+      return (await onSqlite(t, copy)).app
+    }
+
+    const app = await restart('acme')
+    for (const path of ['', '/client', '/client/reset', '/nowhere']) {
+      const { statusCode, payload } = await openPage(app, path)
+      t.equal(statusCode, path === '/nowhere' ? 404 : 503, path)
+      t.match(payload, /<nav.*Overview/s, path)
+    }
+    // The form as it was before the damage.
+    const { fields } = fieldsOf((await openPage(app, '/client/reset', { client: 'beta' })).payload, 'reset')
+    t.equal((await sendFields(app, '/client/reset', fields)).statusCode, 303)
+    t.equal((await openPage(app, '/client')).statusCode, 200)
+
+    const besideDemo = await restart('sandbox-client')
+    const removal = await submit(besideDemo, '/client/remove', 'remove')
+    t.equal(removal.statusCode, 303)
+    t.match((await follow(besideDemo, '/client/remove', removal)).payload, 'Reset or remove the client')
+    t.equal((await call(besideDemo, 'GET', '/_sandbox/state?client=acme')).status, 404)
+    t.equal((await call(besideDemo, 'GET', '/_sandbox/state?client=beta')).status, 200)
+  },
+)
 
 t.test('persistence, SQLite: a copy of the files at any moment opens, with all that was acknowledged', async t => {
   const folder = t.testdir()
