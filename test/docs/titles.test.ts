@@ -31,7 +31,7 @@ function exists(citation: string): boolean {
 }
 
 /** A whole test, also on one line: its indentation, a quotation mark and its title. Biome keeps the indentation. */
-const TEST = /^( *)(?:if \(.*\) )?(?:t\.test|onDatabase|onSqliteOnly)\(\s*(['"`])(.*)\2,(?:.*\)$|[^]*?^\1}?\)$)/gm
+const TEST = /^( *)(?:if \(.*\) )?(?:t\.test|onDatabase|onSqliteOnly)\(\s*(['"`])(.*)\2,(?:.*\)$|[\s\S]*?^\1}?\)$)/gm
 
 /** Returns the titles of the tests of a file, without those inside of tests. */
 const titlesOf = (file: string): string[] =>
