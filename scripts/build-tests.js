@@ -35,8 +35,8 @@ const indexes = folders.map(folder => ({
 
 /**
  * The folders of each process of `npm test`, in the order in which two run at a time and end at about the same time. Node
- * compiles and optimizes the server once for folders that share a process, which takes a quarter of their processor time
- * away. Tests of the others change their process, or mostly wait.
+ * compiles and optimizes the server once for folders that share a process, which takes more than a quarter of their
+ * processor time away. Tests of the others change their process, or mostly wait.
  */
 const ordered = [
   ['control', 'tenants', 'recording', 'http', 'persistence'],
