@@ -394,23 +394,38 @@ t.test('persistence, Upgrades: a client with an unknown region concerns no other
   t.match(JSON.parse(await stateOf(app)).bills, { length: 0 })
 })
 
+/** Returns the statement that changes the row of a client. */
+const damageOf = (change: string) => `UPDATE sandbox_tenant SET ${change} WHERE client_id = ?1`
+
+/** Damages a row for each of some clients in a copy of the file. Returns its folder. */
+function damagedCopy(
+  t: Test,
+  folder: string,
+  rows: Iterable<readonly [clientId: string, damage: string, ...unknown[]]>,
+) {
+  const copy = copyOf(t, folder)
+  const connection = new Libsql(join(copy, FILE))
+  for (const [clientId, damage] of rows) t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
+  connection.close()
+  return copy
+}
+
 t.test('persistence, State in tables: a damaged client can be reset and removed, and concerns no other', async t => {
   const folder = t.testdir()
   const DEMO = 'sandbox-client'
-  const tenant = (change: string) => `UPDATE sandbox_tenant SET ${change} WHERE client_id = ?1`
   // Each row is damaged in a file with the damage of others.
   const files: readonly (readonly [clientId: string, damage: string, keepsSecret: boolean])[][] = [
     [
       ['record', `UPDATE sandbox_record SET content = '{}' WHERE client_id = ?1 AND number = 1`, true],
-      ['content', tenant(`content = 'x'`), false],
-      ['version', tenant('version = version + 9007199254740992'), false],
-      ['negative-version', tenant('version = -7'), false],
-      ['no-version', tenant('version = 0'), false],
-      ['instant', tenant('instant = instant + 4503599627370496'), false],
-      ['removed', tenant('removed = 1'), false],
+      ['content', damageOf(`content = 'x'`), false],
+      ['version', damageOf('version = version + 9007199254740992'), false],
+      ['negative-version', damageOf('version = -7'), false],
+      ['no-version', damageOf('version = 0'), false],
+      ['instant', damageOf('instant = instant + 4503599627370496'), false],
+      ['removed', damageOf('removed = 1'), false],
       [DEMO, 'DELETE FROM sandbox_event WHERE client_id = ?1 AND number = 1', true],
     ],
-    [[DEMO, tenant(`content = 'x'`), false]],
+    [[DEMO, damageOf(`content = 'x'`), false]],
   ]
   const clientIds = [...new Set([...files.flat().map(([clientId]) => clientId), 'beta'])].sort()
   const tokens = new Map<string, string>()
@@ -440,16 +455,8 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
     const damaged = file.map(([clientId]) => clientId)
     const others = clientIds.filter(clientId => !damaged.includes(clientId))
     const url = (clientId: string) => `/_sandbox/state?client=${clientId}`
-    /** Damages a copy of the file. Returns its folder. */
-    const damagedCopy = () => {
-      const copy = copyOf(t, folder)
-      const connection = new Libsql(join(copy, FILE))
-      for (const [clientId, damage] of file) t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
-      connection.close()
-      return copy
-    }
 
-    const copy = damagedCopy()
+    const copy = damagedCopy(t, folder, file)
     const { app, close } = await onSqlite(t, copy)
     for (const clientId of damaged) {
       const refusal = await call(app, 'GET', url(clientId))
@@ -484,7 +491,7 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
     const restarted = await onSqlite(t, copy)
     for (const [clientId, state] of repaired) t.equal(await stateOf(restarted.app, clientId), state, clientId)
 
-    const next = damagedCopy()
+    const next = damagedCopy(t, folder, file)
     const second = await onSqlite(t, next)
     const statusOf = async ({ app }: { app: FastifyInstance }, clientId: string) =>
       (await call(app, 'GET', url(clientId))).status
@@ -511,16 +518,8 @@ t.test(
     for (const clientId of ['acme', 'beta']) await connect(first.app, clientId)
     await call(first.app, 'POST', '/_sandbox/reset')
     await first.close()
-    const restart = async (damaged: string) => {
-      const copy = copyOf(t, folder)
-      const connection = new Libsql(join(copy, FILE))
-      t.equal(
-        connection.prepare(`UPDATE sandbox_tenant SET content = 'x' WHERE client_id = ?`).run([damaged]).changes,
-        1,
-      )
-      connection.close()
-      return (await onSqlite(t, copy)).app
-    }
+    const restart = async (damaged: string) =>
+      (await onSqlite(t, damagedCopy(t, folder, [[damaged, damageOf(`content = 'x'`)]]))).app
 
     const app = await restart('acme')
     for (const path of ['', '/client', '/client/reset', '/nowhere']) {
