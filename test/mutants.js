@@ -524,6 +524,9 @@ export const mutants = {
     ['\n      .filter(status => /^[1-5]\\d\\d$/.test(status))', '', 'persistence/coverage'],
   ],
   'console/calls.ts': [
+    ["includes('null') ? null : type === 'array' ? [] :", "includes('null') ? null :", 'console/console'],
+    ["includes('null') ? null : type", "includes('null') ? undefined : type", 'console/console'],
+    ['form.keepsOmitted && value', 'value', 'console/console'],
     ["toTyped(text.replaceAll('\\r\\n', '\\n'), schema)", 'toTyped(text, schema)', 'console/hostile-forms'],
     ['...(host && { authority: host }), ', '', 'areas/payout-links'],
     ['if (mediaTypeOf(headers) === FORM) return', 'if (false) return', 'console/console'],
@@ -568,11 +571,14 @@ export const mutants = {
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
-    ['.catch(() => new URLSearchParams({ client }))', '', 'persistence/sqlite'],
+    ['.catch(orElse(new URLSearchParams({ client })))', '', 'persistence/sqlite'],
+    [".catch(orElse(''))", '', 'persistence/sqlite'],
+    ['      toApiError(error, request)\n', '', 'persistence/sqlite'],
     ['.catch(() => renderFor(DEMO_CLIENT.clientId))', '', 'persistence/sqlite'],
-    ['id !== undefined && responseHeaders', 'responseHeaders', 'console/console'],
+    ['id === undefined || responseHeaders', 'responseHeaders', 'console/console'],
+    ['id === undefined || responseHeaders', 'true || responseHeaders', 'console/console'],
     [" || pathBelow(request).split('/', DEEPEST).length === DEEPEST", '', 'console/hostile-forms'],
-    ['(answered ?? data.at(-1))', 'data.at(-1)', 'console/console'],
+    ["found ? `/${found.seq}` : ''", 'found && `/${found.seq}`', 'console/console'],
     ['path: sentPath(sent), limit', 'path: sent.path, limit', 'console/console'],
     [' && referer !== publicUrl + url ? referer', ' ? referer', 'console/console'],
     [

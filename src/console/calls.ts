@@ -78,7 +78,8 @@ export const hasMembers = ({ type, properties }: TSchema): boolean => type === '
 
 /**
  * Reads the call of a form by the schemas of its route. `json` has the body. The fields replace its members, with the
- * types of the schema; an empty field removes its member.
+ * types of the schema; an empty field removes its member. A PUT keeps what it leaves out, so an emptied list or text that can
+ * be null is sent as it is.
  * @throws INVALID_FIELD (an unknown field, or no route of a change), the errors of the parameters and of a JSON body
  */
 export function readCall({ fields, file }: SentForm, context: ConsoleContext): Call {
@@ -99,7 +100,7 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
   const ofBody = bodyOf(context, call)
   const json = fields.json === undefined ? undefined : atOnce(parseLargeJson(Buffer.from(fields.json), FORM_LIMIT))
   const body = hasMembers(ofBody)
-    ? withFields(ofBody, json, BODY.slice(0, -1), { names: Object.keys(fields), take })
+    ? withFields(ofBody, json, BODY.slice(0, -1), { names: Object.keys(fields), take, keepsOmitted: method === 'PUT' })
     : json
   for (const name of Object.keys(fields)) if (!known.has(name)) refuseUnknown(name, [...known])
   if (params !== undefined) check(params, call.params, 'INVALID_FIELD')
@@ -117,7 +118,7 @@ function withFields(
   schema: TSchema,
   value: unknown,
   name: string,
-  form: { readonly names: readonly string[]; take(name: string): string | undefined },
+  form: { readonly names: readonly string[]; readonly keepsOmitted: boolean; take(name: string): string | undefined },
 ): unknown {
   if (hasMembers(schema)) {
     const given = isObject(value) ? value : {}
@@ -147,9 +148,13 @@ function withFields(
   const text = form.take(name)
   // The field of a null is empty, too.
   if (text === undefined || (text === '' && value === null)) return value
+  if (text === '') return form.keepsOmitted && value !== undefined ? emptyOf(schema) : undefined
   // A form doubles the characters of a line break (WHATWG HTML §4.10.22.4).
-  return text === '' ? undefined : toTyped(text.replaceAll('\r\n', '\n'), schema)
+  return toTyped(text.replaceAll('\r\n', '\n'), schema)
 }
+
+/** Returns the empty value of a schema; undefined: it has none. */
+const emptyOf = ({ type }: TSchema) => ([type].flat().includes('null') ? null : type === 'array' ? [] : undefined)
 
 /** A text that is not of the type stays a text: the call refuses it. */
 function toTyped(text: string, schema: TSchema): unknown {

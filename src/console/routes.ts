@@ -313,8 +313,17 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       await context.largeReads.enter(reply)
       return show(row, request, reply, { fields, call, error })
     }
+    // The call is done. A part of its answer that cannot be made is left out, and the page says why.
+    const orElse =
+      <T>(other: T) =>
+      (error: unknown) => {
+        // Logs an unforeseen one.
+        toApiError(error, request)
+        return other
+      }
     const path = pathBelow(request)
-    const target = call ? (row.next?.(answer.body) ?? path) : `/requests/${await loggedAs(sent, answer, clientId)}`
+    const logged = () => loggedAs(sent, answer, clientId).catch(orElse(''))
+    const target = call ? (row.next?.(answer.body) ?? path) : `/requests${await logged()}`
     // A removed client has no pages.
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
     const { kind, region } = request.query as Query
@@ -337,8 +346,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
           ...events,
         })
       })
-    // The call is done. If its notice cannot be made, the page says why.
-    const query = await withNotice().catch(() => new URLSearchParams({ client }))
+    const query = await withNotice().catch(orElse(new URLSearchParams({ client })))
     return reply
       .code(303)
       .header('location', `${addressOf({ path }, `console${target}`)}?${query}`)
@@ -365,12 +373,15 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     return exchange
   }
 
-  /** Returns the number of a request in the log: that of its answer, else of the latest with its address. */
+  /**
+   * Returns the path of a request in the log: that of its answer, or without an answer of the latest with its address. It is
+   * empty if the log has not kept it.
+   */
   async function loggedAs(sent: SentRequest, { id }: CallAnswer, clientId: string) {
     const filter = { method: sent.method, path: sentPath(sent), limit: 100 }
     const { data } = await context.requestLog.list(clientId, filter)
-    const answered = data.find(({ responseHeaders }) => id !== undefined && responseHeaders['x-request-id'] === id)
-    return (answered ?? data.at(-1))?.seq ?? ''
+    const found = data.findLast(({ responseHeaders }) => id === undefined || responseHeaders['x-request-id'] === id)
+    return found ? `/${found.seq}` : ''
   }
 }
 

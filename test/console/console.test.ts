@@ -257,6 +257,7 @@ const ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   ],
   '/failures': [
     ['preset-lost-answer', {}, '/faults', { data: [{ effect: { kind: 'drop', when: 'after' } }] }, 'is armed: drop.'],
+    ['arm', { 'body.times': '' }, '/faults', { data: [{ times: 1 }] }, 'fault-1 is armed: error.'],
     [
       'arm',
       { 'body.times': 'null', 'body.effect.status': '429' },
@@ -315,6 +316,16 @@ const ACTIONS: Readonly<Record<string, readonly Action[]>> = {
   '/client/restart': [['restart', {}, '/clock', {}, ' has 0 records.', '']],
   '/requests': [['clear', {}, '/requests', { data: [] }, 'Removed: 4 requests.']],
 }
+
+t.test('console, Actions: an emptied field of the settings is sent as null, or as an empty list', async t => {
+  const { control, act } = await newConsole()
+  const shown = async () => (await control('GET', '/settings')).body
+  const before = await shown()
+  await act('/client', 'update-settings', { 'body.senderName': 'ACME Ltd' })
+  t.match(await shown(), { senderName: 'ACME Ltd' })
+  await act('/client', 'update-settings', { 'body.senderName': '', 'body.allowedOrigins': '' })
+  t.same(await shown(), { ...before, senderName: null, allowedOrigins: [] })
+})
 
 t.test('console, Actions: each form changes what its call changes, and answers with a notice', async t => {
   for (const [path, actions] of Object.entries(ACTIONS)) {
@@ -503,11 +514,23 @@ t.test(
     await once(sent.resume(), 'end')
     t.match((await submit('/requests/5', 'repeat')).headers.location, 'requests/6?')
 
-    await control('POST', '/faults', { effect: { kind: 'drop', when: 'after' }, times: null })
-    for (const seq of [7, 8])
+    for (const effect of [{ kind: 'drop', when: 'after' }, { kind: 'drop', when: 'before' }, { kind: 'truncate' }])
+      await control('POST', '/faults', { effect })
+    for (const seq of [7, 8, 9])
       t.match((await submit('/requests/2', 'repeat')).headers.location, `requests/${seq}?`, 'also without an answer')
   },
 )
+
+t.test('console, Actions: "Send again" leads to the list if the log has no space for its request', async t => {
+  const app = build(t, { requestLog: { bytes: 8_000 } })
+  const { get, control } = await connect(app)
+  const { submit } = pagesOf(app, 'acme')
+  await get('/api/v1/mandates')
+  await control('POST', '/seed', { fixture: 'demo' })
+  const sent = await submit('/requests/2', 'repeat')
+  t.match((await control('GET', '/requests')).body, { data: { length: 2 }, last: 3 })
+  t.match(await follow(app, '/requests/2', sent), { path: '/requests', notice: 'The answer was 200.' })
+})
 
 t.test('console, Pages: a request has its query, hints, and first the cause of a refusal or of no answer', async t => {
   const { get, post, control, read } = await newConsole()

@@ -5,6 +5,10 @@ import type { FastifyInstance } from 'fastify'
 import Libsql from 'libsql'
 import type { Test } from 'tap'
 import t from 'tap'
+import { errors } from '../../src/core/errors.js'
+import type { RequestLog } from '../../src/features/request-log/request-log.js'
+import { createRequestLog } from '../../src/features/request-log/request-log.js'
+import type { Database } from '../../src/turns/database.js'
 import { DatabaseError, toRecordRow, toTenantRow } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
 import { refused } from '../answers.js'
@@ -538,6 +542,40 @@ t.test(
     t.match((await follow(besideDemo, '/client/remove', removal)).payload, 'Reset or remove the client')
     t.equal((await call(besideDemo, 'GET', '/_sandbox/state?client=acme')).status, 404)
     t.equal((await call(besideDemo, 'GET', '/_sandbox/state?client=beta')).status, 200)
+  },
+)
+
+t.test(
+  'console, Actions: "Send again" is done, and leads to the list, where the log cannot be read after it',
+  async t => {
+    let failures: Error[] = []
+    const messages: string[] = []
+    const wrap = (database: Database): Database => ({
+      ...database,
+      createRequestLog(bounds) {
+        const log = createRequestLog(bounds)
+        let reads = 0
+        const list: RequestLog['list'] = async (...filter) => {
+          const failure = ++reads % 2 === 0 ? failures.shift() : undefined
+          if (failure !== undefined) throw failure
+          return log.list(...filter)
+        }
+        return { ...log, list }
+      },
+    })
+    const { app } = await onSqlite(t, t.testdir(), { wrap, messages })
+    const { get } = await connect(app)
+    await get('/api/v1/mandates')
+    for (const [failure, logged] of [
+      [errors.unavailable('gone'), 0],
+      [new Error('a fault of ours'), 1],
+    ] as const) {
+      failures = [failure]
+      const sent = await sendFields(app, '/requests/2?client=acme', { form: 'repeat' })
+      t.equal(sent.statusCode, 303)
+      t.match(sent.headers.location, /console\/requests\?client=acme&notice=Sent/)
+      t.equal(messages.filter(message => message === 'unforeseen failure').length, logged)
+    }
   },
 )
 
