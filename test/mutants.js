@@ -594,7 +594,14 @@ export const mutants = {
     ],
     ['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console'],
     ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'control/session'],
-    ['registry.has(clientId) ? clientId', 'true ? clientId', 'console/console'],
+    ['clients.includes(clientId) ? clientId', 'true ? clientId', 'console/console'],
+    ['clients.includes(clientId) ? clientId', 'registry.has(clientId) ? clientId', 'persistence/sqlite'],
+    [
+      "    for (const name of Object.keys(fields)) if (name !== 'form') refuseUnknown(name, ['form'])\n",
+      '',
+      'console/hostile-forms',
+    ],
+    ['.catch(orElse([clientId]))', '', 'persistence/sqlite'],
     ['value !== undefined && target === path', 'false', 'console/console'],
   ],
   'client/connection.ts': [

@@ -18,6 +18,7 @@ import type { Place } from '../http/places.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
 import { inRounds } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
+import { refuseUnknown } from '../http/validation.js'
 import { clientOf } from '../tenants/client-of.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
@@ -234,6 +235,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     return turns.take(clientId, { isRead: () => true, place, run: now => read(registry.tenant(clientId, now), now) })
   }
 
+  /** Lists all clients, also those that are not in memory. Rejects with SERVICE_UNAVAILABLE. */
+  async function listClients() {
+    return turns.clients()
+  }
+
   function issueToken(clientId: string) {
     return inTurn(clientId, ({ tokens }) => tokens.issue())
   }
@@ -244,7 +250,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const content = await render(row, request, {
       refused,
       client: clientOf(request),
-      clients: await turns.clients(),
+      clients: await listClients(),
       query,
     })
     return reply.type('text/html; charset=utf-8').send(content)
@@ -278,8 +284,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   async function refusalPage(refusal: ApiError, request: FastifyRequest) {
     // Each link leads back through all segments of the path.
     if (!admitted.has(request) || pathBelow(request).split('/', DEEPEST).length === DEEPEST) return undefined
-    // Rejects if the store of the clients is away.
-    const clients = await turns.clients()
+    const clients = await listClients()
     const named = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
     const row = {
       title: () => titleOfRefusal(refusal),
@@ -304,7 +309,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const { fields, refusal } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     if (refusal !== undefined && (call === undefined || !prefersHtml(request))) throw refusal
-    const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
+    const sent = call === undefined ? await repeated(request, form) : requestOf(context, call, clientId)
     const token = isOfApi(sent) ? (await issueToken(clientId)).access_token : adminToken
     const answer = refusal ? answerOf(refusal) : await send(senderFor(app, request, reply), sent, token)
     const error = errorOf(answer)
@@ -325,7 +330,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const logged = () => loggedAs(sent, answer, clientId).catch(orElse(''))
     const target = call ? (row.next?.(answer.body) ?? path) : `/requests${await logged()}`
     // A removed client has no pages.
-    const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
+    const clients = await listClients().catch(orElse([clientId]))
+    const client = clients.includes(clientId) ? clientId : DEMO_CLIENT.clientId
     const { kind, region } = request.query as Query
     const kept = Object.entries({ kind, region }).filter(([, value]) => value !== undefined && target === path)
     const withNotice = async () =>
@@ -365,8 +371,9 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     return harReader.read(task, exchange).then(file => ({ ...form, file }), refuse)
   }
 
-  /** Returns the request of a page of the log. */
-  async function repeated(request: FastifyRequest) {
+  /** Returns the request of a page of the log. @throws INVALID_FIELD (a form with more fields), REQUEST_NOT_FOUND */
+  async function repeated(request: FastifyRequest, { fields }: SentForm) {
+    for (const name of Object.keys(fields)) if (name !== 'form') refuseUnknown(name, ['form'])
     const exchange = await findRequest(context, clientOf(request), request.params as Fields)
     const reason = obstacleOf(exchange)
     if (reason !== undefined) throw errors.invalid('form', reason)

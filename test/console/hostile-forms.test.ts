@@ -93,6 +93,7 @@ const FORMS: readonly Row[] = [
     'INVALID_FIELD',
   ],
   [{ form: 'repeat' }, 404, 'REQUEST_NOT_FOUND'],
+  [{ form: 'repeat', ...ADVANCE }, 400, 'INVALID_FIELD'],
 ]
 
 t.test('console, Safety: a form with fields that its call lacks is refused, and changes nothing', async t => {

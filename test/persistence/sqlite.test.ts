@@ -545,39 +545,50 @@ t.test(
   },
 )
 
-t.test(
-  'console, Actions: "Send again" is done, and leads to the list, where the log cannot be read after it',
-  async t => {
-    let failures: Error[] = []
-    const messages: string[] = []
-    const wrap = (database: Database): Database => ({
-      ...database,
-      createRequestLog(bounds) {
-        const log = createRequestLog(bounds)
-        let reads = 0
-        const list: RequestLog['list'] = async (...filter) => {
-          const failure = ++reads % 2 === 0 ? failures.shift() : undefined
-          if (failure !== undefined) throw failure
-          return log.list(...filter)
-        }
-        return { ...log, list }
-      },
-    })
-    const { app } = await onSqlite(t, t.testdir(), { wrap, messages })
-    const { get } = await connect(app)
-    await get('/api/v1/mandates')
-    for (const [failure, logged] of [
-      [errors.unavailable('gone'), 0],
-      [new Error('a fault of ours'), 1],
-    ] as const) {
-      failures = [failure]
-      const sent = await sendFields(app, '/requests/2?client=acme', { form: 'repeat' })
-      t.equal(sent.statusCode, 303)
-      t.match(sent.headers.location, /console\/requests\?client=acme&notice=Sent/)
-      t.equal(messages.filter(message => message === 'unforeseen failure').length, logged)
-    }
-  },
-)
+t.test('console, Actions: "Send again" is done, whatever happens to the log and to its client after it', async t => {
+  const messages: string[] = []
+  let reads = 0
+  let afterCall = async () => {}
+  let areClientsLost = false
+  const wrap = (database: Database): Database => ({
+    ...database,
+    clients: () => (areClientsLost ? Promise.reject(new Error('lost')) : database.clients()),
+    createRequestLog(bounds) {
+      const log = createRequestLog(bounds)
+      const list: RequestLog['list'] = async (...filter) => {
+        // The first read is of the request to send.
+        if (++reads === 2) await afterCall()
+        return log.list(...filter)
+      }
+      return { ...log, list }
+    },
+  })
+  const { app, registry } = await onSqlite(t, t.testdir(), { wrap, messages, maxTenants: 1 })
+  await connect(app, 'beta')
+  const { get } = await connect(app)
+  await get('/api/v1/mandates')
+  const lose = (failure: Error) => () => Promise.reject(failure)
+  const useOther = async () => {
+    t.equal((await call(app, 'GET', '/_sandbox/state?client=beta')).status, 200)
+    t.notOk(registry.has('acme'), 'it has made room for the other')
+  }
+  const loseClients = async () => {
+    areClientsLost = true
+  }
+  for (const [after, page, logged] of [
+    [lose(errors.unavailable('The database is away.')), '/requests', 0],
+    [lose(new Error('a fault of ours')), '/requests', 1],
+    [useOther, '/requests/5', 1],
+    [loseClients, '/requests/6', 1],
+  ] as const) {
+    reads = 0
+    afterCall = after
+    const sent = await sendFields(app, '/requests/2?client=acme', { form: 'repeat' })
+    t.equal(sent.statusCode, 303)
+    t.match(sent.headers.location, `console${page}?client=acme&notice=Sent`)
+    t.equal(messages.filter(message => message === 'unforeseen failure').length, logged)
+  }
+})
 
 t.test('persistence, SQLite: a copy of the files at any moment opens, with all that was acknowledged', async t => {
   const folder = t.testdir()
