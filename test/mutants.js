@@ -438,8 +438,23 @@ export const mutants = {
     ['      if (!registry.has(client)) {\n', '      if (false) {\n', 'control/events'],
   ],
   'features/observer.ts': [
-    ['if (claimed === undefined || registry.has(claimed)) {', 'if (true) {', 'persistence/restarts'],
-    ['if (error === undefined) observe(', 'observe(', 'databases/postgres'],
+    [
+      'if (registry.peek(clientId) === undefined) refresh',
+      'if (!registry.has(clientId)) refresh',
+      'persistence/memory',
+    ],
+    [
+      'if (registry.peek(clientId) === undefined) refresh(clientId, look)\n    else look',
+      'look',
+      'persistence/restarts',
+    ],
+    [
+      'else if (error === undefined) find(others, done)\n      else done()',
+      'else find(others, done)',
+      'databases/postgres',
+    ],
+    ['registry.ownerOf(token) === owner', 'registry.has(owner)', 'persistence/memory'],
+    ['registry.peek(clientId) ?? request.sandbox.tenant', 'registry.peek(clientId)', 'persistence/memory'],
     ['      waiters.wake(clientId)\n      requestWaiters', '      requestWaiters', 'control/events'],
     [
       '      if (isReset) coverage.reset(clientId)\n      else coverage.remove(clientId)',
@@ -447,7 +462,7 @@ export const mutants = {
       'control/coverage',
     ],
     ['    } catch (error) {\n', '    } catch (error) {\n      throw error\n', 'http/failure'],
-    ['  if (tenant !== undefined && registry.isGone(tenant)) return undefined\n', '', 'control/requests'],
+    ['if (!registry.isGone(tenant)) observe', 'observe', 'control/requests'],
   ],
   'features/recording/recorder.ts': [
     ['    bytes -= recordings.get(clientId)?.bytes ?? 0\n', '', 'recording/recording'],
@@ -593,6 +608,7 @@ export const mutants = {
       'console/console',
     ],
     ['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console'],
+    ["if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter)", '', 'console/console'],
     ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'control/session'],
     ['clients.includes(clientId) ? clientId', 'true ? clientId', 'console/console'],
     ['clients.includes(clientId) ? clientId', 'registry.has(clientId) ? clientId', 'persistence/sqlite'],

@@ -29,6 +29,8 @@ export interface CallAnswer {
   readonly body: Readonly<Record<string, unknown>>
   /** The `x-request-id`. */
   readonly id?: unknown
+  /** The `retry-after`. */
+  readonly retryAfter?: unknown
 }
 
 /** The names of fields begin with it: `body.debtor.name` is a member of the body, `params.id` a parameter of the path. */
@@ -257,7 +259,8 @@ export async function send(toSelf: SendToSelf, request: SentRequest, token: stri
       ...(payload !== null && { payload }),
     })
     const body = answer.payload === '' ? {} : answer.json()
-    return { status: answer.statusCode, body, id: answer.headers['x-request-id'] }
+    const { 'x-request-id': id, 'retry-after': retryAfter } = answer.headers
+    return { status: answer.statusCode, body, id, retryAfter }
   } catch {
     return { status: null, body: {} }
   }

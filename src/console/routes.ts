@@ -315,6 +315,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const error = errorOf(answer)
     if (error !== undefined && call !== undefined) {
       reply.code(answer.status ?? 502)
+      if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter)
       await context.largeReads.enter(reply)
       return show(row, request, reply, { fields, call, error })
     }
@@ -393,9 +394,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
 }
 
 /** A message quotes the file, which may hold a token. */
-const answerOf = ({ status, envelope, message }: ApiError) => ({
+const answerOf = ({ status, envelope, message, headers }: ApiError): CallAnswer => ({
   status,
   body: { ...envelope, message: maskText(message) },
+  retryAfter: headers['retry-after'],
 })
 
 /** Returns the page of the console that a refused request comes from; undefined: it names none, or the same one. */

@@ -35,16 +35,41 @@ export interface ObserverOptions {
 export const observer = fp<ObserverOptions>((app, options, done) => {
   const { registry, recorder, requestLog, requestWaiters, coverage, now, refresh } = options
 
-  function observe(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
-    const clientId = clientOf(request, registry)
-    if (clientId === undefined) return
+  function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
-      requestLog.add(clientId, exchangeOf(request, reply, payload, registry.timeOf(clientId, now())))
+      // With a database, the client may have left memory since its turn.
+      const tenant = registry.peek(clientId) ?? request.sandbox.tenant
+      const at = tenant?.clock.timeAt(now()) ?? registry.timeOf(clientId, now())
+      requestLog.add(clientId, exchangeOf(request, reply, payload, at))
       requestWaiters.wake(clientId)
     } catch (error) {
       request.log.error({ err: error }, 'a request cannot be logged')
     }
     coverAnswer(coverage, clientId, request, reply)
+  }
+
+  /** Returns the clients that a refused request names by its credentials and its token. */
+  function claimsOf(request: FastifyRequest): Claim[] {
+    const credential = credentialOf(request)
+    const token = bearerOf(request)
+    const owner = token && ownerOf(token)
+    return [
+      ...(credential !== undefined ? [{ clientId: credential, isProven: () => registry.has(credential) }] : []),
+      ...(token && owner ? [{ clientId: owner, isProven: () => registry.ownerOf(token) === owner }] : []),
+    ]
+  }
+
+  /** Calls back with the first client that is proven, else with the demo client. One that cannot be read has no log. */
+  function find([claim = OF_DEMO, ...others]: readonly Claim[], done: (clientId?: string) => void) {
+    const { clientId, isProven } = claim
+    const look = (error?: Error) => {
+      if (isProven()) done(clientId)
+      else if (error === undefined) find(others, done)
+      else done()
+    }
+    // The client may only be out of memory.
+    if (registry.peek(clientId) === undefined) refresh(clientId, look)
+    else look()
   }
 
   app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
@@ -57,46 +82,33 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       next()
       return
     }
-    const claimed = request.sandbox.tenant === undefined ? claimOf(request) : undefined
-    if (claimed === undefined || registry.has(claimed)) {
-      observe(request, reply, payload)
-      next()
+    const { tenant } = request.sandbox
+    if (tenant === undefined) {
+      find(claimsOf(request), clientId => {
+        if (clientId !== undefined) observe(clientId, request, reply, payload)
+        next()
+      })
       return
     }
-    // The client may only be out of memory. One that is not found while the database is away has no log.
-    refresh(claimed, error => {
-      if (error === undefined) observe(request, reply, payload)
-      next()
-    })
+    // The client may have made room for another since the request began.
+    if (!registry.isGone(tenant)) observe(tenant.clientId, request, reply, payload)
+    next()
   })
   done()
 })
 
+/** A client that a refused request may be of. */
+interface Claim {
+  readonly clientId: string
+  /** Whether it is, once it is in memory. */
+  isProven(): boolean
+}
+
+const OF_DEMO: Claim = { clientId: DEMO_CLIENT.clientId, isProven: () => true }
+
 /** Whether a request may be one of the app under test: the control plane and the browsers of recipients are not. */
 function isOfApp({ url, sandbox: { route, isForeign } }: FastifyRequest): boolean {
   return !isForeign && !route.schema?.hide && !(route.url ?? pathOf(url)).startsWith('/_sandbox')
-}
-
-/** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
-function clientOf(request: FastifyRequest, registry: TenantRegistry): string | undefined {
-  const { tenant } = request.sandbox
-  // The client may have made room for another since the request began.
-  if (tenant !== undefined && registry.isGone(tenant)) return undefined
-  return tenant?.clientId ?? claimedClient(request, registry) ?? DEMO_CLIENT.clientId
-}
-
-/** Returns the client that a refused request names by its credentials or its token. */
-function claimedClient(request: FastifyRequest, registry: TenantRegistry): string | undefined {
-  const clientId = credentialOf(request)
-  if (clientId !== undefined && registry.has(clientId)) return clientId
-  const token = bearerOf(request)
-  return token === undefined ? undefined : registry.ownerOf(token)
-}
-
-/** Returns the id of a client that a request names, which may not exist. */
-function claimOf(request: FastifyRequest): string | undefined {
-  const token = bearerOf(request)
-  return credentialOf(request) ?? (token === undefined ? undefined : ownerOf(token))
 }
 
 /** Returns the client id of a token request. */

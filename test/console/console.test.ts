@@ -521,6 +521,13 @@ t.test(
   },
 )
 
+t.test('console, Actions: a refused form has the Retry-After of its call', async t => {
+  const { control, submit } = await newConsole()
+  await control('POST', '/faults', { effect: { kind: 'error', status: 503, retryAfter: 3 } })
+  const { statusCode, headers } = await submit('/mandates/new', 'create')
+  t.match([statusCode, headers['retry-after']], [503, '3'])
+})
+
 t.test('console, Actions: "Send again" leads to the list if the log has no space for its request', async t => {
   const app = build(t, { requestLog: { bytes: 8_000 } })
   const { get, control } = await connect(app)

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { buildServer } from '../../src/server.js'
+import { DEMO_CLIENT } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
 import { gist, refused } from '../answers.js'
 import { follow } from '../event-stream.js'
-import { bill, connect, serverOptions } from '../helper.js'
+import type { Client } from '../helper.js'
+import { bill, call, connect, serverOptions } from '../helper.js'
 import { closed, listen } from '../http/raw.js'
-import { manualTime } from '../manual-time.js'
+import { manualTime, until } from '../manual-time.js'
 import { onDatabase, onSqliteOnly, resume, sqlite, stateOf, timers } from './helper.js'
 
 // persistence, State in tables: tenants are in memory while they are used.
@@ -34,6 +36,69 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant that is followed makes room 
     t.equal((await client.get('/api/v1/bills')).body.totalCount, 2, 'and comes back')
   }
 })
+
+onDatabase('settings, SANDBOX_MAX_TENANTS: a request out of memory is in its log, at its time', async (t, storage) => {
+  const { app, registry } = await storage.start({
+    maxTenants: 1,
+    clients: [{ clientId: 'listed', clientSecret: 'secret' }],
+  })
+  const { clientId: demo, clientSecret } = DEMO_CLIENT
+  const owners = [await connect(app, 'listed'), await connect(app), await connect(app, demo, 'EU', clientSecret)]
+  for (const [at, client] of owners.entries()) {
+    await client.control('POST', '/clock/advance', { by: `PT${at + 1}M` })
+    await client.control('DELETE', '/requests')
+  }
+  const [listed, acme] = owners as [Client, Client]
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const credentials = (clientId: string) => `grant_type=client_credentials&client_id=${clientId}&client_secret=wrong`
+  const times = { listed: '09:01:00', acme: '09:02:00', [demo]: '09:03:00' }
+  for (const [owner, method, path, headers, body] of [
+    ...[listed, acme].flatMap(({ clientId, token }): [string, string, string, Record<string, string>, string?][] => [
+      [clientId, 'GET', '/api/v1/bills', { authorization: `Bearer ${token}` }],
+      [clientId, 'GET', '/api/v1/nowhere', { authorization: `Bearer ${token}` }],
+      [clientId, 'DELETE', '/api/v1/bills', { authorization: `Bearer ${token}` }],
+      [clientId, 'POST', '/api/v1/oauth/token', form, credentials(clientId)],
+      [clientId, 'POST', '/api/v1/oauth/token', { ...form, authorization: `Bearer ${token}` }, credentials('a b')],
+      [demo, 'GET', '/api/v1/nowhere', { authorization: `Bearer ${token}x` }],
+    ]),
+    [demo, 'GET', '/api/v1/bills', {}] as const,
+    [demo, 'POST', '/api/v1/oauth/token', form, credentials('a b')] as const,
+  ]) {
+    const what = `${method} ${path} of ${owner}`
+    await connect(app, 'other')
+    await call(app, 'GET', '/_sandbox/clients')
+    for (const { clientId } of owners) t.equal(registry.peek(clientId), undefined, `${clientId} is out of memory`)
+    await call(app, method, path, { headers, body })
+    for (const { clientId, control } of owners) {
+      const { data } = (await control('GET', '/requests')).body
+      const expected = clientId === owner ? [`2026-11-02T${times[owner]}Z`] : []
+      t.same(
+        data.map(({ at }: { at: string }) => at),
+        expected,
+        `${what} in the log of ${clientId}`,
+      )
+      await control('DELETE', '/requests')
+    }
+  }
+})
+
+onDatabase(
+  'settings, SANDBOX_MAX_TENANTS: a request whose client makes room meanwhile has its time',
+  async (t, storage) => {
+    const time = manualTime()
+    const { app, registry } = await storage.start({ maxTenants: 1, timers: time.timers })
+    const { get, control } = await connect(app)
+    await control('POST', '/clock/advance', { by: 'PT5M' })
+    await control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 }, times: 1 })
+    const answer = get('/api/v1/bills')
+    await until(() => time.pending > 0)
+    await connect(app, 'other')
+    t.equal(registry.peek('acme'), undefined)
+    time.pass(1000)
+    await answer
+    t.match((await control('GET', '/requests')).body.data.at(-1), { path: '/api/v1/bills', at: '2026-11-02T09:05:00Z' })
+  },
+)
 
 onDatabase('persistence, The turn of a request: calls of the same tenants do not deadlock', async (t, storage) => {
   const { app } = await storage.start()
