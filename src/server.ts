@@ -175,7 +175,9 @@ export function buildServer(options: ServerOptions): {
   // The features. Their hooks on answers run in this order, after those of the wire.
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
   if (!isReplay) {
-    app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now, refresh: turns.refresh })
+    const isShared = database?.isShared === true
+    const { refresh } = turns
+    app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now, refresh, isShared })
     app.register(faultDelivery, { timers })
   }
   app.register(patience)

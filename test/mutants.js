@@ -195,6 +195,8 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
+    ['gone.has(tenant) || (retired', 'false || (retired', 'control/request-log'],
+    [' || (retired.get(tenant.clientId) ?? 0) > (owners.get(tenant)?.resets ?? Infinity)', '', 'persistence/memory'],
     ['Math.max(listed.resets, resets)', 'listed.resets', 'persistence/restarts'],
     ['if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE', '', 'persistence/restarts'],
     ['scope, allowedOrigins, senderName })', 'scope, allowedOrigins })', 'control/tenant'],
@@ -438,13 +440,10 @@ export const mutants = {
     ['      if (!registry.has(client)) {\n', '      if (false) {\n', 'control/events'],
   ],
   'features/observer.ts': [
+    ['isShared || registry.peek(clientId) === undefined', '!registry.has(clientId)', 'persistence/memory'],
+    ['isShared || registry.peek', 'registry.peek', 'persistence/memory'],
     [
-      'if (registry.peek(clientId) === undefined) refresh',
-      'if (!registry.has(clientId)) refresh',
-      'persistence/memory',
-    ],
-    [
-      'if (registry.peek(clientId) === undefined) refresh(clientId, look)\n    else look',
+      'if (isShared || registry.peek(clientId) === undefined) refresh(clientId, look)\n    else look',
       'look',
       'persistence/restarts',
     ],

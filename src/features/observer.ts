@@ -24,8 +24,10 @@ export interface ObserverOptions {
   now(): number
   /** The calls that wait for requests. */
   readonly requestWaiters: EventWaiters
-  /** Brings a client into memory that is only in the database. */
+  /** Brings a client into memory that is only in the database, and up to date. */
   readonly refresh: Refresh
+  /** Whether other servers use the database, too. */
+  readonly isShared: boolean
 }
 
 /**
@@ -33,7 +35,7 @@ export interface ObserverOptions {
  * and counts it for its coverage. A failure to log is reported and does not change the answer.
  */
 export const observer = fp<ObserverOptions>((app, options, done) => {
-  const { registry, recorder, requestLog, requestWaiters, coverage, now, refresh } = options
+  const { registry, recorder, requestLog, requestWaiters, coverage, now, refresh, isShared } = options
 
   function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
@@ -59,16 +61,23 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     ]
   }
 
-  /** Calls back with the first client that is proven, else with the demo client. One that cannot be read has no log. */
-  function find([claim = OF_DEMO, ...others]: readonly Claim[], done: (clientId?: string) => void) {
+  /**
+   * Calls back with the first client that is proven, else with the demo client. One that cannot be read has no log. A request
+   * that names no client waits for none.
+   */
+  function find([claim, ...others]: readonly Claim[], done: (clientId?: string) => void) {
+    if (claim === undefined) {
+      done(DEMO_CLIENT.clientId)
+      return
+    }
     const { clientId, isProven } = claim
     const look = (error?: Error) => {
       if (isProven()) done(clientId)
       else if (error === undefined) find(others, done)
       else done()
     }
-    // The client may only be out of memory.
-    if (registry.peek(clientId) === undefined) refresh(clientId, look)
+    // The client may be out of memory, or another one on another server.
+    if (isShared || registry.peek(clientId) === undefined) refresh(clientId, look)
     else look()
   }
 
@@ -103,8 +112,6 @@ interface Claim {
   /** Whether it is, once it is in memory. */
   isProven(): boolean
 }
-
-const OF_DEMO: Claim = { clientId: DEMO_CLIENT.clientId, isProven: () => true }
 
 /** Whether a request may be one of the app under test: the control plane and the browsers of recipients are not. */
 function isOfApp({ url, sandbox: { route, isForeign } }: FastifyRequest): boolean {

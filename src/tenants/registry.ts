@@ -142,6 +142,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   const retired = new Map<string, number>()
   /** The tenants of removed clients. */
   const gone = new WeakSet<Tenant>()
+  /** The client of each tenant, also of one that has left memory. */
+  const owners = new WeakMap<Tenant, Registration>()
 
   for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
 
@@ -272,6 +274,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
+    owners.set(tenant, client)
     return tenant
   }
 
@@ -390,7 +393,9 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
     /** Whether the client of a tenant was removed. Its id may be that of another client since then. */
-    isGone: (tenant: Tenant): boolean => gone.has(tenant),
+    isGone: (tenant: Tenant): boolean =>
+      // It is also removed where the tenant has left memory before.
+      gone.has(tenant) || (retired.get(tenant.clientId) ?? 0) > (owners.get(tenant)?.resets ?? Infinity),
     /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()

@@ -301,7 +301,8 @@ t.test('decisions §3: a dropped client leaves no log and no coverage, by a late
   const late = request({ port, method: 'POST', path: '/api/v1/mandates', headers })
   late.write('{')
   await until(() => begun > before)
-  await connect(app, 'other')
+  // More than those whose resets are remembered.
+  for (let n = 0; n < 12; n++) await connect(app, `other-${n}`)
   late.end('}')
   const [response] = await once(late, 'response')
   response.resume()

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { buildServer } from '../../src/server.js'
 import { DEMO_CLIENT } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
 import { gist, refused } from '../answers.js'
 import { follow } from '../event-stream.js'
 import type { Client } from '../helper.js'
-import { bill, call, connect, serverOptions } from '../helper.js'
-import { closed, listen } from '../http/raw.js'
+import { bill, call, connect, MONDAY, pluck, serverOptions } from '../helper.js'
+import { closed, headersOf, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { onDatabase, onSqliteOnly, resume, sqlite, stateOf, timers } from './helper.js'
 
@@ -44,14 +45,13 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a request out of memory is in its log
   })
   const { clientId: demo, clientSecret } = DEMO_CLIENT
   const owners = [await connect(app, 'listed'), await connect(app), await connect(app, demo, 'EU', clientSecret)]
-  for (const [at, client] of owners.entries()) {
-    await client.control('POST', '/clock/advance', { by: `PT${at + 1}M` })
-    await client.control('DELETE', '/requests')
-  }
   const [listed, acme] = owners as [Client, Client]
+  await listed.control('POST', '/clock/advance', { by: 'PT1M' })
+  await acme.control('POST', '/clock/advance', { by: 'PT2M' })
+  for (const { control } of owners) await control('DELETE', '/requests')
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const credentials = (clientId: string) => `grant_type=client_credentials&client_id=${clientId}&client_secret=wrong`
-  const times = { listed: '09:01:00', acme: '09:02:00', [demo]: '09:03:00' }
+  const times = { listed: '09:01:00', acme: '09:02:00', [demo]: '09:00:00' }
   for (const [owner, method, path, headers, body] of [
     ...[listed, acme].flatMap(({ clientId, token }): [string, string, string, Record<string, string>, string?][] => [
       [clientId, 'GET', '/api/v1/bills', { authorization: `Bearer ${token}` }],
@@ -69,6 +69,7 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a request out of memory is in its log
     await call(app, 'GET', '/_sandbox/clients')
     for (const { clientId } of owners) t.equal(registry.peek(clientId), undefined, `${clientId} is out of memory`)
     await call(app, method, path, { headers, body })
+    if (owner === demo) t.equal(registry.peek(demo), undefined, `${what} waits for no client`)
     for (const { clientId, control } of owners) {
       const { data } = (await control('GET', '/requests')).body
       const expected = clientId === owner ? [`2026-11-02T${times[owner]}Z`] : []
@@ -83,20 +84,39 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a request out of memory is in its log
 })
 
 onDatabase(
-  'settings, SANDBOX_MAX_TENANTS: a request whose client makes room meanwhile has its time',
+  'settings, SANDBOX_MAX_TENANTS: a request whose client makes room meanwhile is logged',
   async (t, storage) => {
-    const time = manualTime()
-    const { app, registry } = await storage.start({ maxTenants: 1, timers: time.timers })
-    const { get, control } = await connect(app)
-    await control('POST', '/clock/advance', { by: 'PT5M' })
-    await control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 }, times: 1 })
-    const answer = get('/api/v1/bills')
-    await until(() => time.pending > 0)
-    await connect(app, 'other')
-    t.equal(registry.peek('acme'), undefined)
-    time.pass(1000)
-    await answer
-    t.match((await control('GET', '/requests')).body.data.at(-1), { path: '/api/v1/bills', at: '2026-11-02T09:05:00Z' })
+    const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
+    const port = await listen(app)
+    const remove = () => call(app, 'DELETE', '/_sandbox/clients/acme')
+    const register = () => connect(app, 'acme', 'EU', 'another')
+    const [token, late] = [`/api/v1/oauth/token ${MONDAY}`, '/api/v1/bills 2026-11-02T09:05:00Z']
+    for (const [what, meanwhile, afterwards, expected] of [
+      ['at its time', [], [], [token, late]],
+      ['not once its client is removed', [remove], [register], [token]],
+      ['nor for the next client with its id', [remove, register], [], [token]],
+    ] as const) {
+      await remove()
+      const { token, control } = await connect(app)
+      await control('POST', '/clock/advance', { by: 'PT5M' })
+      await connect(app, 'other')
+      t.equal(registry.peek('acme'), undefined)
+      const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
+      sent.write('{')
+      await until(() => registry.peek('acme') !== undefined)
+      await connect(app, 'other')
+      t.equal(registry.peek('acme'), undefined)
+      for (const act of meanwhile) await act()
+      const [answer] = await once(sent.end(), 'response')
+      t.equal(answer.resume().statusCode, 400)
+      for (const act of afterwards) await act()
+      const { data } = (await control('GET', '/requests')).body
+      t.same(
+        data.map(({ path, at }: { path: string; at: string }) => `${path} ${at}`),
+        expected,
+        what,
+      )
+    }
   },
 )
 
@@ -105,6 +125,24 @@ onDatabase('persistence, The turn of a request: calls of the same tenants do not
   const clients = [await connect(app, 'a'), await connect(app, 'b')]
   const forks = clients.flatMap(client => ['a', 'b'].map(clientId => client.control('POST', '/fork', { clientId })))
   t.same((await Promise.all(forks)).map(gist), Array(4).fill('409 DUPLICATE_REFERENCE clientId'))
+})
+
+onSqliteOnly('persistence, Several servers on Postgres: a late token is of no client of another server', async t => {
+  const { app, database } = await sqlite(t).start()
+  const second = buildServer({
+    ...serverOptions({ timers, seed: database.seed }),
+    database: { ...database, isShared: true },
+  })
+  t.teardown(() => second.app.close())
+  const here = resume(second.app, (await connect(app)).token)
+  const paths = async (client: string) =>
+    pluck((await call(second.app, 'GET', `/_sandbox/requests?client=${client}`)).body.data, 'path')
+  await here.send('GET', '/api/v1/bills')
+  await call(app, 'DELETE', '/_sandbox/clients/acme')
+  await connect(app, 'acme', 'EU', 'another')
+  await here.send('GET', '/api/v1/nowhere')
+  t.same(await paths('acme'), ['/api/v1/bills'])
+  t.same(await paths(DEMO_CLIENT.clientId), ['/api/v1/nowhere'])
 })
 
 onSqliteOnly('persistence, Several servers on Postgres: changes that are read in part are read again', async t => {
