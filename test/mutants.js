@@ -442,14 +442,15 @@ export const mutants = {
   'features/observer.ts': [
     ['isShared || registry.peek(clientId) === undefined', '!registry.has(clientId)', 'persistence/memory'],
     ['isShared || registry.peek', 'registry.peek', 'persistence/memory'],
+    ['!isAway && (isShared', '(isShared', 'persistence/memory'],
     [
-      'if (isShared || registry.peek(clientId) === undefined) refresh(clientId, look)\n    else look',
+      'if (!isAway && (isShared || registry.peek(clientId) === undefined)) refresh(clientId, look)\n    else look',
       'look',
       'persistence/restarts',
     ],
     [
-      'else if (error === undefined) find(others, done)\n      else done()',
-      'else find(others, done)',
+      'else if (error === undefined && !isAway) find(others, isAway, done)\n      else done()',
+      'else find(others, isAway, done)',
       'databases/postgres',
     ],
     ['registry.ownerOf(token) === owner', 'registry.has(owner)', 'persistence/memory'],

@@ -64,8 +64,9 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   /**
    * Calls back with the first client that is proven, else with the demo client. One that cannot be read has no log. A request
    * that names no client waits for none.
+   * @param isAway whether the request was refused since the database is away: it does not wait twice
    */
-  function find([claim, ...others]: readonly Claim[], done: (clientId?: string) => void) {
+  function find([claim, ...others]: readonly Claim[], isAway: boolean, done: (clientId?: string) => void) {
     if (claim === undefined) {
       done(DEMO_CLIENT.clientId)
       return
@@ -73,11 +74,11 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     const { clientId, isProven } = claim
     const look = (error?: Error) => {
       if (isProven()) done(clientId)
-      else if (error === undefined) find(others, done)
+      else if (error === undefined && !isAway) find(others, isAway, done)
       else done()
     }
     // The client may be out of memory, or another one on another server.
-    if (isShared || registry.peek(clientId) === undefined) refresh(clientId, look)
+    if (!isAway && (isShared || registry.peek(clientId) === undefined)) refresh(clientId, look)
     else look()
   }
 
@@ -93,7 +94,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     }
     const { tenant } = request.sandbox
     if (tenant === undefined) {
-      find(claimsOf(request), clientId => {
+      find(claimsOf(request), reply.statusCode === 503, clientId => {
         if (clientId !== undefined) observe(clientId, request, reply, payload)
         next()
       })

@@ -145,6 +145,27 @@ onSqliteOnly('persistence, Several servers on Postgres: a late token is of no cl
   t.same(await paths(DEMO_CLIENT.clientId), ['/api/v1/nowhere'])
 })
 
+onSqliteOnly(
+  'persistence, The turn of a request: one that is refused waits once for a database that is away',
+  async t => {
+    let failures: number | undefined
+    const wrap = (database: Database): Database => ({
+      ...database,
+      isShared: true,
+      async version(clientId) {
+        if (failures === undefined) return database.version(clientId)
+        failures++
+        throw new Error('away')
+      },
+    })
+    const { app } = await sqlite(t).start({ wrap })
+    const { get } = await connect(app)
+    failures = 0
+    refused(t, await get('/api/v1/bills'), 503, 'SERVICE_UNAVAILABLE', null)
+    t.equal(failures, 1)
+  },
+)
+
 onSqliteOnly('persistence, Several servers on Postgres: changes that are read in part are read again', async t => {
   const { app, database } = await sqlite(t).start()
   let isPart = false
