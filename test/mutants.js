@@ -195,8 +195,14 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
-    ['gone.has(tenant) || (retired', 'false || (retired', 'control/request-log'],
-    [' || (retired.get(tenant.clientId) ?? 0) > (owners.get(tenant)?.resets ?? Infinity)', '', 'persistence/memory'],
+    ['gone.has(tenant) ||', 'false ||', 'control/request-log'],
+    [
+      'find(tenant.clientId)?.resets ?? retired.get(tenant.clientId)',
+      'retired.get(tenant.clientId)',
+      'persistence/memory',
+    ],
+    ['find(tenant.clientId)?.resets ?? retired.get(tenant.clientId) ?? 0', '0', 'persistence/memory'],
+    ['find(clientId)?.secretDigest === null', 'false', 'persistence/sqlite'],
     ['Math.max(listed.resets, resets)', 'listed.resets', 'persistence/restarts'],
     ['if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE', '', 'persistence/restarts'],
     ['scope, allowedOrigins, senderName })', 'scope, allowedOrigins })', 'control/tenant'],
@@ -799,6 +805,7 @@ export const mutants = {
     ['if (registry.has(clientId)) described', 'described', 'http/slices'],
   ],
   'turns/take-turns.ts': [
+    ['registry.awaitsSecret(client_id) || ', '', 'persistence/sqlite'],
     [
       'if (registry.peek(clientId) !== request.sandbox.tenant) {',
       'if (registry.peek(clientId) === undefined) {',
@@ -1020,7 +1027,10 @@ export const mutants = {
     ['isNews || now() >= expiry', 'isNews', 'console/console'],
   ],
   'features/request-log/har.ts': [['size: Buffer.byteLength(text),', 'size: text.length,', 'control/har']],
-  'control/routes.ts': [['        nameClient(reply, client_id)\n', '', 'control/tenant']],
+  'control/routes.ts': [
+    ['isRead: () => !registry.awaitsSecret(client_id)', 'isRead: () => true', 'persistence/sqlite'],
+    ['        nameClient(reply, client_id)\n', '', 'control/tenant'],
+  ],
   'http/negotiation.ts': [['isRead(request.headers.accept) ?', 'true ?', 'http/home']],
   'http/joined.ts': [
     ['begin(() => body.push(null))', 'body.push(null)', 'http/joined'],

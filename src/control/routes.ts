@@ -152,7 +152,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       handle: ({ registry, reply, body: { client_id, client_secret } }) => {
         nameClient(reply, client_id)
         return turns.take(client_id, {
-          isRead: () => true,
+          isRead: () => !registry.awaitsSecret(client_id),
           run: realNow => summaryOf(registry.authenticate(client_id, client_secret, realNow), realNow),
         })
       },

@@ -94,7 +94,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     }
     const { tenant } = request.sandbox
     if (tenant === undefined) {
-      find(claimsOf(request), reply.statusCode === 503, clientId => {
+      find(claimsOf(request), isShared && reply.statusCode === 503, clientId => {
         if (clientId !== undefined) observe(clientId, request, reply, payload)
         next()
       })

@@ -392,10 +392,13 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     timeOf: (clientId: string, realNow: number): Instant =>
       find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
+    /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
+    awaitsSecret: (clientId: string): boolean => !skipAuthentication && find(clientId)?.secretDigest === null,
     /** Whether the client of a tenant was removed. Its id may be that of another client since then. */
     isGone: (tenant: Tenant): boolean =>
       // It is also removed where the tenant has left memory before.
-      gone.has(tenant) || (retired.get(tenant.clientId) ?? 0) > (owners.get(tenant)?.resets ?? Infinity),
+      gone.has(tenant) ||
+      (find(tenant.clientId)?.resets ?? retired.get(tenant.clientId) ?? 0) > (owners.get(tenant)?.resets ?? Infinity),
     /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()

@@ -136,8 +136,9 @@ export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRu
   return {
     clientOf: request => credentialsOf(request).client_id,
     isRead(request, realNow) {
-      const tenant = registry.peek(credentialsOf(request).client_id)
-      return tenant === undefined || !hasFault(request, tenant, realNow)
+      const { client_id } = credentialsOf(request)
+      const tenant = registry.peek(client_id)
+      return tenant === undefined || !(registry.awaitsSecret(client_id) || hasFault(request, tenant, realNow))
     },
     enter(request, realNow) {
       const { client_id, client_secret } = credentialsOf(request)

@@ -127,6 +127,24 @@ onDatabase('persistence, The turn of a request: calls of the same tenants do not
   t.same((await Promise.all(forks)).map(gist), Array(4).fill('409 DUPLICATE_REFERENCE clientId'))
 })
 
+onDatabase('persistence, The turn of a request: a client whose removal fails is logged on', async (t, storage) => {
+  let fails = false
+  const wrap = (database: Database): Database => ({
+    ...database,
+    async begin(clientIds) {
+      const transaction = await database.begin(clientIds)
+      return { ...transaction, commit: () => (fails ? Promise.reject(new Error('full')) : transaction.commit()) }
+    },
+  })
+  const { app } = await storage.start({ wrap })
+  const { get, control } = await connect(app)
+  fails = true
+  refused(t, await call(app, 'DELETE', '/_sandbox/clients/acme'), 503, 'SERVICE_UNAVAILABLE', null)
+  fails = false
+  t.equal((await get('/api/v1/bills')).status, 200)
+  t.equal((await control('GET', '/requests')).body.last, 2)
+})
+
 onSqliteOnly('persistence, Several servers on Postgres: a late token is of no client of another server', async t => {
   const { app, database } = await sqlite(t).start()
   const second = buildServer({

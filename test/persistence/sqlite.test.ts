@@ -514,6 +514,35 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
   }
 })
 
+t.test('persistence, State in tables: the secret that a repaired client takes is stored', async t => {
+  const folder = t.testdir()
+  const first = await onSqlite(t, folder)
+  for (const clientId of ['acme', 'beta']) await connect(first.app, clientId)
+  await first.close()
+  const damage = damageOf(`content = 'x'`)
+  const copy = damagedCopy(t, folder, [
+    ['acme', damage],
+    ['beta', damage],
+  ])
+  const second = await onSqlite(t, copy)
+  const check = { client_id: 'beta', client_secret: 'other' }
+  for (const clientId of ['acme', 'beta']) await call(second.app, 'POST', `/_sandbox/reset?client=${clientId}`)
+  const { token } = await connect(second.app, 'acme', 'EU', 'other')
+  t.equal((await call(second.app, 'POST', '/_sandbox/credentials/verify', { body: check })).status, 200)
+  await second.close()
+  const { app } = await onSqlite(t, copy)
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal((await call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })).status, 200)
+  for (const client_id of ['acme', 'beta']) {
+    for (const [client_secret, status] of [
+      ['secret', 401],
+      ['other', 200],
+    ] as const) {
+      t.equal((await requestToken(app, { client_id, client_secret })).status, status, `${client_id}: ${client_secret}`)
+    }
+  }
+})
+
 t.test(
   'console, Pages: a damaged client is refused with the navigation; a removal is no failure beside one',
   async t => {
