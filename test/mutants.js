@@ -195,6 +195,13 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
+    ['      if (tenant !== undefined) gone.delete(tenant)\n', '', 'persistence/memory'],
+    ['      if (begun !== undefined && begun !== tenant) gone.add(begun)\n', '', 'persistence/memory'],
+    [
+      '      if (resets === 0) retired.delete(clientId)\n      else if (retired.has(clientId)) retired.set(clientId, resets)\n',
+      '',
+      'persistence/memory',
+    ],
     ['gone.has(tenant) ||', 'false ||', 'control/request-log'],
     [
       'find(tenant.clientId)?.resets ?? retired.get(tenant.clientId)',
@@ -234,7 +241,7 @@ export const mutants = {
     ],
     ['._-]{1,64}$/', '._-]{1,65}$/', 'areas/oauth'],
     ['(?!\\.{1,2}$)', '(?!\\.{2}$)', 'areas/oauth'],
-    ['    if (tenant !== undefined) gone.add(tenant)\n', '', 'control/requests'],
+    ['    if (tenant !== undefined) gone.add(tenant)\n', '', 'control/request-log'],
   ],
   'tenants/tenant.ts': [
     ['if (unknown !== undefined) throw', 'if (unknown === null) throw', 'persistence/snapshots'],
@@ -834,6 +841,7 @@ export const mutants = {
     ['THEN ${column} ELSE 0 END', 'THEN ${column} ELSE ${column} END', 'persistence/coverage'],
   ],
   'turns/stored-turns.ts': [
+    ['registry.awaitsSecret(clientId) ? undefined : known', 'known', 'persistence/sqlite'],
     ['before?.version ?? realNow', 'before?.version ?? 0', 'databases/postgres'],
     ['if (isBusy(clientId)) work.place?.pause()\n', '', 'http/slices'],
     ['if (isBusy(clientId) && registry.peek(clientId) !== undefined) run(now())\n          else ', '', 'http/slices'],

@@ -419,6 +419,18 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       else listed.tenant = undefined
       for (const listener of listeners) listener.onRemoved(clientId, 'released')
     },
+    /**
+     * Undoes the removal of a client in a turn that is not stored. A tenant that the turn has begun is gone.
+     * @param tenant the tenant before the turn
+     * @param resets the number that `resetsOf` returned then
+     */
+    undo(clientId: string, tenant: Tenant | undefined, resets: number): void {
+      const begun = find(clientId)?.tenant
+      if (begun !== undefined && begun !== tenant) gone.add(begun)
+      if (tenant !== undefined) gone.delete(tenant)
+      if (resets === 0) retired.delete(clientId)
+      else if (retired.has(clientId)) retired.set(clientId, resets)
+    },
     /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
     retire(clientId: string, resets: number): void {
       retire(clientId, resets)

@@ -193,8 +193,10 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   }
 
   /** @param since the state in memory; undefined: all is loaded */
-  async function loadRow(clientId: string, since: Stored | undefined, row: TenantRow, reader: Reader): Promise<Stored> {
+  async function loadRow(clientId: string, known: Stored | undefined, row: TenantRow, reader: Reader): Promise<Stored> {
     const { identity, meta, records, events } = fromTenantRow(clientId, row)
+    // The identity of a life changes if the client takes its secret.
+    const since = registry.awaitsSecret(clientId) ? undefined : known
     const loading = since === undefined ? registry.load(identity, meta, row.instant) : undefined
     const tenant = loading?.tenant ?? (since?.tenant as Tenant)
     for (const table of ['record', 'event'] as const) {
@@ -337,11 +339,13 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   async function takeTurn<T>(all: readonly Slot[], work: Work<T>): Promise<Outcome<T>> {
     for (const { failure } of all) if (failure !== undefined) throw failure.error
     let transaction: Transaction | undefined
+    const before: (readonly [clientId: string, tenant: Tenant | undefined, resets: number])[] = []
     try {
       transaction = await database.begin(all.map(({ clientId }) => clientId))
       const rows = new Map<Slot, TenantRow | undefined>()
       const loading = work.skipsDueWork && !work.isRead(now()) ? loadForReplacement : load
       for (const slot of all) rows.set(slot, await loading(slot, transaction))
+      for (const { clientId, stored } of all) before.push([clientId, stored?.tenant, registry.resetsOf(clientId)])
       const realNow = now()
       const later: Afterwards[] = []
       const outcome = await attempt(turnOf(all, work, realNow), later)
@@ -361,6 +365,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     } catch (error) {
       if (transaction !== undefined) {
         await transaction.rollback()
+        for (const one of before) registry.undo(...one)
         // Its copies in memory may have changes that are not stored.
         for (const slot of all) forget(slot)
       }

@@ -6,12 +6,32 @@ import type { Database } from '../../src/turns/database.js'
 import { gist, refused } from '../answers.js'
 import { follow } from '../event-stream.js'
 import type { Client } from '../helper.js'
-import { bill, call, connect, MONDAY, pluck, serverOptions } from '../helper.js'
+import { bill, call, connect, MONDAY, pluck, requestToken, serverOptions } from '../helper.js'
 import { closed, headersOf, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { onDatabase, onSqliteOnly, resume, sqlite, stateOf, timers } from './helper.js'
 
 // persistence, State in tables: tenants are in memory while they are used.
+
+/** A database that refuses each commit during some work. */
+function fallible() {
+  let fails = false
+  return {
+    wrap: (database: Database): Database => ({
+      ...database,
+      async begin(clientIds) {
+        const transaction = await database.begin(clientIds)
+        return { ...transaction, commit: () => (fails ? Promise.reject(new Error('full')) : transaction.commit()) }
+      },
+    }),
+    async failing<T>(work: () => Promise<T>): Promise<T> {
+      fails = true
+      const result = await work()
+      fails = false
+      return result
+    },
+  }
+}
 
 onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant that is followed makes room afterwards', async (t, storage) => {
   const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
@@ -86,26 +106,30 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a request out of memory is in its log
 onDatabase(
   'settings, SANDBOX_MAX_TENANTS: a request whose client makes room meanwhile is logged',
   async (t, storage) => {
-    const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
+    const { wrap, failing } = fallible()
+    const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers, wrap })
     const port = await listen(app)
     const remove = () => call(app, 'DELETE', '/_sandbox/clients/acme')
     const register = () => connect(app, 'acme', 'EU', 'another')
+    const evict = async () => {
+      await connect(app, 'other')
+      t.equal(registry.peek('acme'), undefined)
+    }
     const [token, late] = [`/api/v1/oauth/token ${MONDAY}`, '/api/v1/bills 2026-11-02T09:05:00Z']
     for (const [what, meanwhile, afterwards, expected] of [
-      ['at its time', [], [], [token, late]],
-      ['not once its client is removed', [remove], [register], [token]],
-      ['nor for the next client with its id', [remove, register], [], [token]],
+      ['at its time', [evict], [], [token, late]],
+      ['not once its client is removed', [evict, remove], [register], [token]],
+      ['nor for the next client with its id', [evict, remove, register], [], [token]],
+      ['but if the removal has failed', [evict, () => failing(remove)], [], [token, late]],
+      ['also without leaving memory', [() => failing(remove)], [], [token, late]],
     ] as const) {
       await remove()
       const { token, control } = await connect(app)
       await control('POST', '/clock/advance', { by: 'PT5M' })
-      await connect(app, 'other')
-      t.equal(registry.peek('acme'), undefined)
+      await evict()
       const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
       sent.write('{')
       await until(() => registry.peek('acme') !== undefined)
-      await connect(app, 'other')
-      t.equal(registry.peek('acme'), undefined)
       for (const act of meanwhile) await act()
       const [answer] = await once(sent.end(), 'response')
       t.equal(answer.resume().statusCode, 400)
@@ -127,22 +151,17 @@ onDatabase('persistence, The turn of a request: calls of the same tenants do not
   t.same((await Promise.all(forks)).map(gist), Array(4).fill('409 DUPLICATE_REFERENCE clientId'))
 })
 
-onDatabase('persistence, The turn of a request: a client whose removal fails is logged on', async (t, storage) => {
-  let fails = false
-  const wrap = (database: Database): Database => ({
-    ...database,
-    async begin(clientIds) {
-      const transaction = await database.begin(clientIds)
-      return { ...transaction, commit: () => (fails ? Promise.reject(new Error('full')) : transaction.commit()) }
-    },
-  })
+onDatabase('persistence, The turn of a request: no log has a turn that fails', async (t, storage) => {
+  const { wrap, failing } = fallible()
   const { app } = await storage.start({ wrap })
   const { get, control } = await connect(app)
-  fails = true
-  refused(t, await call(app, 'DELETE', '/_sandbox/clients/acme'), 503, 'SERVICE_UNAVAILABLE', null)
-  fails = false
+  const removal = await failing(() => call(app, 'DELETE', '/_sandbox/clients/acme'))
+  refused(t, removal, 503, 'SERVICE_UNAVAILABLE', null)
   t.equal((await get('/api/v1/bills')).status, 200)
-  t.equal((await control('GET', '/requests')).body.last, 2)
+  t.equal((await control('GET', '/requests')).body.last, 2, 'the client is logged on')
+  t.equal((await failing(() => requestToken(app, { client_id: 'beta' }))).status, 503)
+  const beta = await connect(app, 'beta')
+  t.match((await beta.control('GET', '/requests')).body, { data: [{ seq: 1, status: 200 }], last: 1 })
 })
 
 onSqliteOnly('persistence, Several servers on Postgres: a late token is of no client of another server', async t => {
