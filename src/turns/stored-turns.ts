@@ -192,7 +192,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     }
   }
 
-  /** @param since the state in memory; undefined: all is loaded */
+  /** @param known the state in memory; undefined: all is loaded */
   async function loadRow(clientId: string, known: Stored | undefined, row: TenantRow, reader: Reader): Promise<Stored> {
     const { identity, meta, records, events } = fromTenantRow(clientId, row)
     // The identity of a life changes if the client takes its secret.
@@ -365,8 +365,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     } catch (error) {
       if (transaction !== undefined) {
         await transaction.rollback()
-        for (const one of before) registry.undo(...one)
         // Its copies in memory may have changes that are not stored.
+        for (const one of before) registry.undo(...one)
         for (const slot of all) forget(slot)
       }
       const refusal = unavailable(error, all[0]?.clientId)
