@@ -142,8 +142,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   const retired = new Map<string, number>()
   /** The tenants of removed clients. */
   const gone = new WeakSet<Tenant>()
-  /** The client of each tenant, also of one that has left memory. */
-  const owners = new WeakMap<Tenant, Registration>()
+  /** The number of resets of the client at the start of each tenant, also of one that has left memory. */
+  const startedAfter = new WeakMap<Tenant, number>()
 
   for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
 
@@ -274,7 +274,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
-    owners.set(tenant, client)
+    startedAfter.set(tenant, client.resets)
     return tenant
   }
 
@@ -394,11 +394,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     has: (clientId: string): boolean => find(clientId) !== undefined,
     /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
     awaitsSecret: (clientId: string): boolean => !skipAuthentication && find(clientId)?.secretDigest === null,
-    /** Whether the client of a tenant was removed. Its id may be that of another client since then. */
+    /** Whether the client of a tenant was removed or reset since it began. Its id may be that of another client since then. */
     isGone: (tenant: Tenant): boolean =>
-      // It is also removed where the tenant has left memory before.
+      // Their number shows it also where the tenant has left memory before.
       gone.has(tenant) ||
-      (find(tenant.clientId)?.resets ?? retired.get(tenant.clientId) ?? 0) > (owners.get(tenant)?.resets ?? Infinity),
+      (find(tenant.clientId)?.resets ?? retired.get(tenant.clientId) ?? 0) > (startedAfter.get(tenant) ?? Infinity),
     /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()

@@ -110,6 +110,7 @@ onDatabase(
     const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers, wrap })
     const port = await listen(app)
     const remove = () => call(app, 'DELETE', '/_sandbox/clients/acme')
+    const reset = () => call(app, 'POST', '/_sandbox/reset?client=acme')
     const register = () => connect(app, 'acme', 'EU', 'another')
     const evict = async () => {
       await connect(app, 'other')
@@ -122,6 +123,8 @@ onDatabase(
       ['nor for the next client with its id', [evict, remove, register], [], [token]],
       ['but if the removal has failed', [evict, () => failing(remove)], [], [token, late]],
       ['also without leaving memory', [() => failing(remove)], [], [token, late]],
+      ['nor after a reset', [reset], [], []],
+      ['nor after a reset that has failed, and a removal', [() => failing(reset), remove, register], [], [token]],
     ] as const) {
       await remove()
       const { token, control } = await connect(app)
