@@ -195,6 +195,11 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
+    [
+      '      if (listed !== undefined && tenant !== undefined) listed.resets = startedAfter.get(tenant) ?? listed.resets\n',
+      '',
+      'persistence/memory',
+    ],
     ['startedAfter.set(tenant, client.resets)', 'startedAfter.set(tenant, client.resets + 1)', 'persistence/memory'],
     ['      if (tenant !== undefined) gone.delete(tenant)\n', '', 'persistence/memory'],
     ['      if (begun !== undefined && begun !== tenant) gone.add(begun)\n', '', 'persistence/memory'],

@@ -420,7 +420,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       for (const listener of listeners) listener.onRemoved(clientId, 'released')
     },
     /**
-     * Undoes the removal of a client in a turn that is not stored. A tenant that the turn has begun is gone.
+     * Undoes the removal or reset of a client in a turn that is not stored. A tenant that the turn has begun is gone.
      * @param tenant the tenant before the turn
      * @param resets the number that `resetsOf` returned then
      */
@@ -428,6 +428,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const begun = find(clientId)?.tenant
       if (begun !== undefined && begun !== tenant) gone.add(begun)
       if (tenant !== undefined) gone.delete(tenant)
+      const listed = configured.get(clientId)
+      if (listed !== undefined && tenant !== undefined) listed.resets = startedAfter.get(tenant) ?? listed.resets
       if (resets === 0) retired.delete(clientId)
       else if (retired.has(clientId)) retired.set(clientId, resets)
     },

@@ -167,6 +167,28 @@ onDatabase('persistence, The turn of a request: no log has a turn that fails', a
   t.match((await beta.control('GET', '/requests')).body, { data: [{ seq: 1, status: 200 }], last: 1 })
 })
 
+onDatabase(
+  'persistence, The turn of a request: a reset that fails hides no request of a listed client',
+  async (t, storage) => {
+    const { wrap, failing } = fallible()
+    const clients = [{ clientId: 'acme', clientSecret: 'secret' }]
+    const { app, registry } = await storage.start({ wrap, clients, timers: manualTime().timers })
+    const port = await listen(app)
+    const { token, control } = await connect(app)
+    const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
+    const arrived = once(app.server, 'request')
+    sent.write('{')
+    await arrived
+    const before = registry.peek('acme')
+    const reset = await failing(() => call(app, 'POST', '/_sandbox/reset?client=acme'))
+    refused(t, reset, 503, 'SERVICE_UNAVAILABLE', null)
+    t.not(registry.peek('acme'), before)
+    const [answer] = await once(sent.end(), 'response')
+    t.equal(answer.resume().statusCode, 400)
+    t.equal((await control('GET', '/requests')).body.last, 2)
+  },
+)
+
 onSqliteOnly('persistence, Several servers on Postgres: a late token is of no client of another server', async t => {
   const { app, database } = await sqlite(t).start()
   const second = buildServer({
