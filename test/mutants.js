@@ -473,7 +473,7 @@ export const mutants = {
       'databases/postgres',
     ],
     ['registry.ownerOf(token) === owner', 'registry.has(owner)', 'persistence/memory'],
-    ['registry.peek(clientId) ?? request.sandbox.tenant', 'registry.peek(clientId)', 'persistence/memory'],
+    ['now(), request.sandbox.tenant)', 'now())', 'persistence/memory'],
     ['      waiters.wake(clientId)\n      requestWaiters', '      requestWaiters', 'control/events'],
     [
       '      if (isReset) coverage.reset(clientId)\n      else coverage.remove(clientId)',

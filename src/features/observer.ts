@@ -39,9 +39,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
 
   function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
-      // With a database, the client may have left memory since its turn.
-      const tenant = registry.peek(clientId) ?? request.sandbox.tenant
-      const at = tenant?.clock.timeAt(now()) ?? registry.timeOf(clientId, now())
+      const at = registry.timeOf(clientId, now(), request.sandbox.tenant)
       requestLog.add(clientId, exchangeOf(request, reply, payload, at))
       requestWaiters.wake(clientId)
     } catch (error) {

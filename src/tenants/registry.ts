@@ -388,9 +388,12 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const tenant = find(ownerOf(token) ?? '')?.tenant
       return tenant?.tokens.read(token) === undefined ? undefined : tenant.clientId
     },
-    /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
-    timeOf: (clientId: string, realNow: number): Instant =>
-      find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
+    /**
+     * Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens.
+     * @param last the tenant as it was, in case it has left memory
+     */
+    timeOf: (clientId: string, realNow: number, last?: Tenant): Instant =>
+      (find(clientId)?.tenant ?? last)?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
     /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
     awaitsSecret: (clientId: string): boolean => !skipAuthentication && find(clientId)?.secretDigest === null,

@@ -11,7 +11,7 @@ import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless } from '../server-process.js'
 import type { Stored } from './helper.js'
-import { counting, onDatabase, onSqliteOnly, resume, stateOf, timers, wrongCounts } from './helper.js'
+import { counting, faulty, onDatabase, onSqliteOnly, resume, stateOf, timers, wrongCounts } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 
@@ -76,49 +76,6 @@ onDatabase('persistence, The turn of a request: one that fails midway leaves no 
 )
 
 // ------------------------------------------------------------------------------------------------------ a commit
-
-/** A database whose statements or commits fail on demand. `after`: they are made, but an error is reported. */
-function faulty() {
-  const faults = {
-    failing: null as 'tenant' | 'write' | 'before' | 'after' | null,
-    /** The transactions that are neither committed nor rolled back. */
-    open: 0,
-    wrap: (database: Database): Database => ({
-      ...database,
-      async begin(clientIds) {
-        const transaction = await database.begin(clientIds)
-        faults.open++
-        let isOpen = true
-        const end = () => {
-          if (isOpen) faults.open--
-          isOpen = false
-        }
-        return {
-          ...transaction,
-          tenant(clientId) {
-            if (faults.failing === 'tenant') throw new Error('the statement took too long')
-            return transaction.tenant(clientId)
-          },
-          async write(...row) {
-            await transaction.write(...row)
-            if (faults.failing === 'write') throw new Error('the disk is full')
-          },
-          async commit() {
-            if (faults.failing === 'before') throw new Error('the disk is full')
-            await transaction.commit()
-            end()
-            if (faults.failing === 'after') throw new Error('the connection is lost')
-          },
-          async rollback() {
-            await transaction.rollback()
-            end()
-          },
-        }
-      },
-    }),
-  }
-  return faults
-}
 
 onDatabase('persistence, The turn of a request: what cannot be stored is 503, and not there', async (t, storage) => {
   const database = faulty()

@@ -219,6 +219,64 @@ export async function testRefusals(t: Test, { app }: Stored): Promise<void> {
   ])
 }
 
+/** Builds a server that shares the database of another one. It closes with the test. */
+export function secondServer(t: Test, database: Database): FastifyInstance {
+  const options = { ...serverOptions({ timers, seed: database.seed }), database: { ...database, isShared: true } }
+  const { app } = buildServer(options)
+  t.teardown(() => app.close())
+  return app
+}
+
+/** A database whose statements or commits fail on demand. `after`: they are made, but an error is reported. */
+export function faulty() {
+  const faults = {
+    failing: null as 'tenant' | 'write' | 'before' | 'after' | null,
+    /** Refuses each commit during some work. */
+    async during<T>(work: () => Promise<T>): Promise<T> {
+      faults.failing = 'before'
+      const result = await work()
+      faults.failing = null
+      return result
+    },
+    /** The transactions that are neither committed nor rolled back. */
+    open: 0,
+    wrap: (database: Database): Database => ({
+      ...database,
+      async begin(clientIds) {
+        const transaction = await database.begin(clientIds)
+        faults.open++
+        let isOpen = true
+        const end = () => {
+          if (isOpen) faults.open--
+          isOpen = false
+        }
+        return {
+          ...transaction,
+          tenant(clientId) {
+            if (faults.failing === 'tenant') throw new Error('the statement took too long')
+            return transaction.tenant(clientId)
+          },
+          async write(...row) {
+            await transaction.write(...row)
+            if (faults.failing === 'write') throw new Error('the disk is full')
+          },
+          async commit() {
+            if (faults.failing === 'before') throw new Error('the disk is full')
+            await transaction.commit()
+            end()
+            if (faults.failing === 'after') throw new Error('the connection is lost')
+          },
+          async rollback() {
+            await transaction.rollback()
+            end()
+          },
+        }
+      },
+    }),
+  }
+  return faults
+}
+
 /** Counts the transactions that are begun and committed, and the rows of records and events that are read or written. */
 export function counting() {
   const counts = { begun: 0, committed: 0, read: 0, written: 0 }

@@ -1,37 +1,16 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { buildServer } from '../../src/server.js'
 import { DEMO_CLIENT } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
 import { gist, refused } from '../answers.js'
 import { follow } from '../event-stream.js'
 import type { Client } from '../helper.js'
-import { bill, call, connect, MONDAY, pluck, requestToken, serverOptions } from '../helper.js'
+import { bill, call, connect, MONDAY, pluck, requestToken } from '../helper.js'
 import { closed, headersOf, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
-import { onDatabase, onSqliteOnly, resume, sqlite, stateOf, timers } from './helper.js'
+import { faulty, onDatabase, onSqliteOnly, resume, secondServer, sqlite, stateOf } from './helper.js'
 
 // persistence, State in tables: tenants are in memory while they are used.
-
-/** A database that refuses each commit during some work. */
-function fallible() {
-  let fails = false
-  return {
-    wrap: (database: Database): Database => ({
-      ...database,
-      async begin(clientIds) {
-        const transaction = await database.begin(clientIds)
-        return { ...transaction, commit: () => (fails ? Promise.reject(new Error('full')) : transaction.commit()) }
-      },
-    }),
-    async failing<T>(work: () => Promise<T>): Promise<T> {
-      fails = true
-      const result = await work()
-      fails = false
-      return result
-    },
-  }
-}
 
 onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant that is followed makes room afterwards', async (t, storage) => {
   const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
@@ -106,7 +85,7 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a request out of memory is in its log
 onDatabase(
   'settings, SANDBOX_MAX_TENANTS: a request whose client makes room meanwhile is logged',
   async (t, storage) => {
-    const { wrap, failing } = fallible()
+    const { wrap, during: failing } = faulty()
     const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers, wrap })
     const port = await listen(app)
     const remove = () => call(app, 'DELETE', '/_sandbox/clients/acme')
@@ -155,7 +134,7 @@ onDatabase('persistence, The turn of a request: calls of the same tenants do not
 })
 
 onDatabase('persistence, The turn of a request: no log has a turn that fails', async (t, storage) => {
-  const { wrap, failing } = fallible()
+  const { wrap, during: failing } = faulty()
   const { app } = await storage.start({ wrap })
   const { get, control } = await connect(app)
   const removal = await failing(() => call(app, 'DELETE', '/_sandbox/clients/acme'))
@@ -170,7 +149,7 @@ onDatabase('persistence, The turn of a request: no log has a turn that fails', a
 onDatabase(
   'persistence, The turn of a request: a reset that fails hides no request of a listed client',
   async (t, storage) => {
-    const { wrap, failing } = fallible()
+    const { wrap, during: failing } = faulty()
     const clients = [{ clientId: 'acme', clientSecret: 'secret' }]
     const { app, registry } = await storage.start({ wrap, clients, timers: manualTime().timers })
     const port = await listen(app)
@@ -191,14 +170,10 @@ onDatabase(
 
 onSqliteOnly('persistence, Several servers on Postgres: a late token is of no client of another server', async t => {
   const { app, database } = await sqlite(t).start()
-  const second = buildServer({
-    ...serverOptions({ timers, seed: database.seed }),
-    database: { ...database, isShared: true },
-  })
-  t.teardown(() => second.app.close())
-  const here = resume(second.app, (await connect(app)).token)
+  const second = secondServer(t, database)
+  const here = resume(second, (await connect(app)).token)
   const paths = async (client: string) =>
-    pluck((await call(second.app, 'GET', `/_sandbox/requests?client=${client}`)).body.data, 'path')
+    pluck((await call(second, 'GET', `/_sandbox/requests?client=${client}`)).body.data, 'path')
   await here.send('GET', '/api/v1/bills')
   await call(app, 'DELETE', '/_sandbox/clients/acme')
   await connect(app, 'acme', 'EU', 'another')
@@ -234,7 +209,6 @@ onSqliteOnly('persistence, Several servers on Postgres: changes that are read in
   // A second server on the database, of which some reads miss the records.
   const wrapped: Database = {
     ...database,
-    isShared: true,
     read: work =>
       database.read(reader =>
         work({
@@ -243,15 +217,14 @@ onSqliteOnly('persistence, Several servers on Postgres: changes that are read in
         }),
       ),
   }
-  const second = buildServer({ ...serverOptions({ timers, seed: database.seed }), database: wrapped })
-  t.teardown(() => second.app.close())
+  const second = secondServer(t, wrapped)
   const client = await connect(app)
-  const here = resume(second.app, client.token)
+  const here = resume(second, client.token)
   t.equal((await here.send('GET', '/api/v1/bills')).status, 200)
   await client.post('/api/v1/bills', bill())
   isPart = true
   refused(t, await here.send('GET', '/api/v1/bills'), 503, 'SERVICE_UNAVAILABLE', null)
   isPart = false
   t.equal((await here.send('GET', '/api/v1/bills')).body.totalCount, 1)
-  t.equal(await stateOf(second.app), await stateOf(app))
+  t.equal(await stateOf(second), await stateOf(app))
 })

@@ -8,14 +8,13 @@ import t from 'tap'
 import { errors } from '../../src/core/errors.js'
 import type { RequestLog } from '../../src/features/request-log/request-log.js'
 import { createRequestLog } from '../../src/features/request-log/request-log.js'
-import { buildServer } from '../../src/server.js'
 import type { Database } from '../../src/turns/database.js'
 import { DatabaseError, toRecordRow, toTenantRow } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
 import { refused } from '../answers.js'
 import { fieldsOf, follow, open as openPage, sendFields, submit } from '../console/pages.js'
-import { bill, call, connect, requestToken, serverOptions } from '../helper.js'
-import { copyOf, onSqlite, stateOf, testRefusals, timers } from './helper.js'
+import { bill, call, connect, requestToken } from '../helper.js'
+import { copyOf, onSqlite, secondServer, stateOf, testRefusals } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const FILE = 'sandbox.db'
@@ -552,8 +551,7 @@ t.test('persistence, Several servers on Postgres: a repaired client takes one se
   const wrap = (database: Database): Database => ({ ...database, isShared: true })
   const copy = damagedCopy(t, folder, [['acme', damageOf(`content = 'x'`)]])
   const { app, database } = await onSqlite(t, copy, { wrap })
-  const { app: other } = buildServer({ ...serverOptions({ timers, seed: database.seed }), database: wrap(database) })
-  t.teardown(() => other.close())
+  const other = secondServer(t, database)
   await call(app, 'POST', '/_sandbox/reset?client=acme')
   t.equal((await call(other, 'GET', '/_sandbox/clock?client=acme')).status, 200)
   t.equal((await requestToken(other, { client_id: 'acme', client_secret: 'first' })).status, 200)
