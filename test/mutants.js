@@ -195,26 +195,8 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
-    [
-      '      if (listed !== undefined && tenant !== undefined) listed.resets = startedAfter.get(tenant) ?? listed.resets\n',
-      '',
-      'persistence/memory',
-    ],
-    ['startedAfter.set(tenant, client.resets)', 'startedAfter.set(tenant, client.resets + 1)', 'persistence/memory'],
-    ['      if (tenant !== undefined) gone.delete(tenant)\n', '', 'persistence/memory'],
-    ['      if (begun !== undefined && begun !== tenant) gone.add(begun)\n', '', 'persistence/memory'],
-    [
-      '      if (resets === 0) retired.delete(clientId)\n      else if (retired.has(clientId)) retired.set(clientId, resets)\n',
-      '',
-      'persistence/memory',
-    ],
-    ['gone.has(tenant) ||', 'false ||', 'control/request-log'],
-    [
-      'find(tenant.clientId)?.resets ?? retired.get(tenant.clientId)',
-      'retired.get(tenant.clientId)',
-      'persistence/memory',
-    ],
-    ['find(tenant.clientId)?.resets ?? retired.get(tenant.clientId) ?? 0', '0', 'persistence/memory'],
+    ['find(clientId)?.resets !== resets', '!find(clientId)', 'persistence/memory'],
+    ['find(clientId)?.resets !== resets', 'false', 'control/request-log'],
     ['find(clientId)?.secretDigest === null', 'false', 'persistence/sqlite'],
     ['Math.max(listed.resets, resets)', 'listed.resets', 'persistence/restarts'],
     ['if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE', '', 'persistence/restarts'],
@@ -226,12 +208,8 @@ export const mutants = {
       '      registered.set(clientId, found)',
       'tenants/tenants',
     ],
-    ['    retire(client.clientId, client.resets + 1)\n    leave(client)', '    leave(client)', 'tenants/tenants'],
-    [
-      '    retire(client.clientId, client.resets + 1)\n    leave(client)',
-      '    retire(client.clientId, client.resets + 1)',
-      'control/requests',
-    ],
+    ['    retire(client.clientId, client.resets + 1)\n', '', 'tenants/tenants'],
+    ["    leave(client.clientId, 'removed')\n", '', 'control/requests'],
     ['    if (retired.size > mostRetired) retired.delete(oldest as string)\n', '', 'tenants/tenants'],
     [
       'configured.size + registered.size < maxTenants',
@@ -247,7 +225,6 @@ export const mutants = {
     ],
     ['._-]{1,64}$/', '._-]{1,65}$/', 'areas/oauth'],
     ['(?!\\.{1,2}$)', '(?!\\.{2}$)', 'areas/oauth'],
-    ['    if (tenant !== undefined) gone.add(tenant)\n', '', 'control/request-log'],
   ],
   'tenants/tenant.ts': [
     ['if (unknown !== undefined) throw', 'if (unknown === null) throw', 'persistence/snapshots'],
@@ -473,7 +450,11 @@ export const mutants = {
       'databases/postgres',
     ],
     ['registry.ownerOf(token) === owner', 'registry.has(owner)', 'persistence/memory'],
-    ['now(), request.sandbox.tenant)', 'now())', 'persistence/memory'],
+    [
+      'if (registry.peek(tenant.clientId) === tenant) end()\n    else refresh(tenant.clientId, end)',
+      'end()',
+      'persistence/memory',
+    ],
     ['      waiters.wake(clientId)\n      requestWaiters', '      requestWaiters', 'control/events'],
     [
       '      if (isReset) coverage.reset(clientId)\n      else coverage.remove(clientId)',

@@ -39,7 +39,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
 
   function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
-      const at = registry.timeOf(clientId, now(), request.sandbox.tenant)
+      const at = registry.timeOf(clientId, now())
       requestLog.add(clientId, exchangeOf(request, reply, payload, at))
       requestWaiters.wake(clientId)
     } catch (error) {
@@ -98,9 +98,13 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       })
       return
     }
-    // The client may have made room for another since the request began.
-    if (!registry.isGone(tenant)) observe(tenant.clientId, request, reply, payload)
-    next()
+    const end = () => {
+      if (!registry.isGone(tenant)) observe(tenant.clientId, request, reply, payload)
+      next()
+    }
+    // The client may have left memory since the request began, or a turn may not be stored yet, or never be.
+    if (registry.peek(tenant.clientId) === tenant) end()
+    else refresh(tenant.clientId, end)
   })
   done()
 })

@@ -43,6 +43,7 @@ function checkFixture(registry: TenantRegistry, name: string, now: Instant): voi
     seed: registry.seed,
     client: {
       clientId: name,
+      resets: 0,
       fixture: name,
       scope: '',
       tokenLifetime: 1,

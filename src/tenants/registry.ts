@@ -140,10 +140,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   const mostRetired = Number.isFinite(maxTenants) ? 5 * maxTenants : 10_000
   /** The number of resets of dropped clients, so that their old tokens stay invalid. */
   const retired = new Map<string, number>()
-  /** The tenants of removed clients. */
-  const gone = new WeakSet<Tenant>()
-  /** The number of resets of the client at the start of each tenant, also of one that has left memory. */
-  const startedAfter = new WeakMap<Tenant, number>()
 
   for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
 
@@ -190,12 +186,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   function drop(client: Registration) {
     registered.delete(client.clientId)
     retire(client.clientId, client.resets + 1)
-    leave(client)
+    leave(client.clientId, 'removed')
   }
 
-  function leave({ clientId, tenant }: Registration) {
-    if (tenant !== undefined) gone.add(tenant)
-    for (const listener of listeners) listener.onRemoved(clientId, 'removed')
+  function leave(clientId: string, reason: 'removed' | 'released') {
+    for (const listener of listeners) listener.onRemoved(clientId, reason)
   }
 
   /** Remembers the resets of a client that is gone, so that its tokens stay invalid. */
@@ -248,11 +243,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   const factsOf = (client: Registration): ClientFacts => {
-    const { clientId, fixture, scope } = client
+    const { clientId, resets, fixture, scope } = client
     // A token ends with a reset, with its client, and with the secret that it was issued for.
     const tokenBinding = () => `${client.secretDigest}.${client.resets}`
     const tokenGenerationOffset = () => client.tokenGenerationOffset
-    return { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset }
+    return { clientId, resets, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset }
   }
 
   const tenantOptions = (client: Registration) => ({
@@ -274,7 +269,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
-    startedAfter.set(tenant, client.resets)
     return tenant
   }
 
@@ -388,20 +382,17 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const tenant = find(ownerOf(token) ?? '')?.tenant
       return tenant?.tokens.read(token) === undefined ? undefined : tenant.clientId
     },
-    /**
-     * Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens.
-     * @param last the tenant as it was, in case it has left memory
-     */
-    timeOf: (clientId: string, realNow: number, last?: Tenant): Instant =>
-      (find(clientId)?.tenant ?? last)?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
+    /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
+    timeOf: (clientId: string, realNow: number): Instant =>
+      find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
     /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
     awaitsSecret: (clientId: string): boolean => !skipAuthentication && find(clientId)?.secretDigest === null,
-    /** Whether the client of a tenant was removed or reset since it began. Its id may be that of another client since then. */
-    isGone: (tenant: Tenant): boolean =>
-      // Their number shows it also where the tenant has left memory before.
-      gone.has(tenant) ||
-      (find(tenant.clientId)?.resets ?? retired.get(tenant.clientId) ?? 0) > (startedAfter.get(tenant) ?? Infinity),
+    /**
+     * Whether the client of a tenant was removed or reset since it began. Its id may be that of another client since then.
+     * With a database, the client must be up to date.
+     */
+    isGone: ({ clientId, resets }: Tenant): boolean => find(clientId)?.resets !== resets,
     /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()
@@ -420,21 +411,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const listed = configured.get(clientId)
       if (listed === undefined) registered.delete(clientId)
       else listed.tenant = undefined
-      for (const listener of listeners) listener.onRemoved(clientId, 'released')
-    },
-    /**
-     * Undoes the removal or reset of a client in a turn that is not stored. A tenant that the turn has begun is gone.
-     * @param tenant the tenant before the turn
-     * @param resets the number that `resetsOf` returned then
-     */
-    undo(clientId: string, tenant: Tenant | undefined, resets: number): void {
-      const begun = find(clientId)?.tenant
-      if (begun !== undefined && begun !== tenant) gone.add(begun)
-      if (tenant !== undefined) gone.delete(tenant)
-      const listed = configured.get(clientId)
-      if (listed !== undefined && tenant !== undefined) listed.resets = startedAfter.get(tenant) ?? listed.resets
-      if (resets === 0) retired.delete(clientId)
-      else if (retired.has(clientId)) retired.set(clientId, resets)
+      leave(clientId, 'released')
     },
     /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
     retire(clientId: string, resets: number): void {
@@ -442,10 +419,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       // It may be listed since.
       const listed = configured.get(clientId)
       if (listed !== undefined) listed.resets = Math.max(listed.resets, resets)
-      const client = registered.get(clientId)
-      if (client === undefined) return
-      registered.delete(clientId)
-      leave(client)
+      if (registered.delete(clientId)) leave(clientId, 'removed')
     },
     /** Returns the resets of a client that was removed. */
     resetsOf: (clientId: string): number => retired.get(clientId) ?? 0,

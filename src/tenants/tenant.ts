@@ -66,6 +66,8 @@ export interface TenantContent {
 /** The facts of a client that its tenant is created with. */
 export interface ClientFacts {
   readonly clientId: string
+  /** The number of its resets when the tenant begins. */
+  readonly resets: number
   readonly fixture: string
   readonly scope: string
   /** Lifetime of a token in seconds. */
@@ -111,7 +113,7 @@ export function createTenant(
   { seed, client, clock, settings: given, dueWorkFailed }: TenantOptions,
   past: Past = noPast(client.clientId),
 ) {
-  const { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
+  const { clientId, resets, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
   const settings: Settings = { ...DEFAULT_SETTINGS, ...given }
   let { sequence } = past
   const context: TenantContext = {
@@ -212,6 +214,7 @@ export function createTenant(
     ...context,
     ...stores,
     clientId,
+    resets,
     /** The fixture that a reset goes back to. */
     fixture,
     settings,

@@ -339,13 +339,11 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   async function takeTurn<T>(all: readonly Slot[], work: Work<T>): Promise<Outcome<T>> {
     for (const { failure } of all) if (failure !== undefined) throw failure.error
     let transaction: Transaction | undefined
-    const before: (readonly [clientId: string, tenant: Tenant | undefined, resets: number])[] = []
     try {
       transaction = await database.begin(all.map(({ clientId }) => clientId))
       const rows = new Map<Slot, TenantRow | undefined>()
       const loading = work.skipsDueWork && !work.isRead(now()) ? loadForReplacement : load
       for (const slot of all) rows.set(slot, await loading(slot, transaction))
-      for (const { clientId, stored } of all) before.push([clientId, stored?.tenant, registry.resetsOf(clientId)])
       const realNow = now()
       const later: Afterwards[] = []
       const outcome = await attempt(turnOf(all, work, realNow), later)
@@ -366,7 +364,6 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       if (transaction !== undefined) {
         await transaction.rollback()
         // Its copies in memory may have changes that are not stored.
-        for (const one of before) registry.undo(...one)
         for (const slot of all) forget(slot)
       }
       const refusal = unavailable(error, all[0]?.clientId)

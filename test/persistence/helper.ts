@@ -232,12 +232,14 @@ export function faulty() {
   const faults = {
     failing: null as 'tenant' | 'write' | 'before' | 'after' | null,
     /** Refuses each commit during some work. */
-    async during<T>(work: () => Promise<T>): Promise<T> {
-      faults.failing = 'before'
+    async during<T>(work: () => Promise<T>, uncommitted?: () => Promise<void>): Promise<T> {
+      Object.assign(faults, { failing: 'before', uncommitted })
       const result = await work()
-      faults.failing = null
+      Object.assign(faults, { failing: null, uncommitted: undefined })
       return result
     },
+    /** Happens before each commit. */
+    uncommitted: undefined as (() => Promise<void>) | undefined,
     /** The transactions that are neither committed nor rolled back. */
     open: 0,
     wrap: (database: Database): Database => ({
@@ -261,6 +263,7 @@ export function faulty() {
             if (faults.failing === 'write') throw new Error('the disk is full')
           },
           async commit() {
+            await faults.uncommitted?.()
             if (faults.failing === 'before') throw new Error('the disk is full')
             await transaction.commit()
             end()

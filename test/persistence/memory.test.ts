@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { DEMO_CLIENT } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
 import { gist, refused } from '../answers.js'
@@ -147,24 +148,43 @@ onDatabase('persistence, The turn of a request: no log has a turn that fails', a
 })
 
 onDatabase(
-  'persistence, The turn of a request: a reset that fails hides no request of a listed client',
+  'persistence, The turn of a request: a reset or removal that fails hides no request of its client',
   async (t, storage) => {
     const { wrap, during: failing } = faulty()
-    const clients = [{ clientId: 'acme', clientSecret: 'secret' }]
-    const { app, registry } = await storage.start({ wrap, clients, timers: manualTime().timers })
+    const clients = [{ clientId: 'listed', clientSecret: 'secret' }]
+    const { app } = await storage.start({ wrap, clients, timers: manualTime().timers })
+    let refusals = 0
+    app.addHook('onError', async () => void refusals++)
     const port = await listen(app)
-    const { token, control } = await connect(app)
-    const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
-    const arrived = once(app.server, 'request')
-    sent.write('{')
-    await arrived
-    const before = registry.peek('acme')
-    const reset = await failing(() => call(app, 'POST', '/_sandbox/reset?client=acme'))
-    refused(t, reset, 503, 'SERVICE_UNAVAILABLE', null)
-    t.not(registry.peek('acme'), before)
-    const [answer] = await once(sent.end(), 'response')
-    t.equal(answer.resume().statusCode, 400)
-    t.equal((await control('GET', '/requests')).body.last, 2)
+    for (const clientId of ['acme', 'listed']) {
+      for (const [method, path] of [
+        ['POST', `/_sandbox/reset?client=${clientId}`],
+        ['DELETE', `/_sandbox/clients/${clientId}`],
+      ] as const) {
+        for (const isLate of [false, true]) {
+          const what = `${method} ${path}, ${isLate ? 'answered after it' : 'answered before it fails'}`
+          const { token, control } = await connect(app, clientId)
+          await control('DELETE', '/requests')
+          const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
+          const arrived = once(app.server, 'request')
+          const response = once(sent, 'response')
+          sent.write('{')
+          await arrived
+          const before = refusals
+          const end = async () => {
+            sent.end()
+            await until(() => refusals > before)
+            await setImmediate()
+          }
+          const failed = await failing(() => call(app, method, path), isLate ? undefined : end)
+          refused(t, failed, 503, 'SERVICE_UNAVAILABLE', null)
+          if (isLate) sent.end()
+          const [answer] = await response
+          t.equal(answer.resume().statusCode, 400, what)
+          t.match((await control('GET', '/requests')).body.data, [{ method: 'POST', status: 400 }], what)
+        }
+      }
+    }
   },
 )
 
