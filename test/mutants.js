@@ -436,14 +436,11 @@ export const mutants = {
     ['      if (!registry.has(client)) {\n', '      if (false) {\n', 'control/events'],
   ],
   'features/observer.ts': [
-    ['isShared || registry.peek(clientId) === undefined', '!registry.has(clientId)', 'persistence/memory'],
-    ['isShared || registry.peek', 'registry.peek', 'persistence/memory'],
-    ['!isAway && (isShared', '(isShared', 'persistence/memory'],
-    [
-      'if (!isAway && (isShared || registry.peek(clientId) === undefined)) refresh(clientId, look)\n    else look',
-      'look',
-      'persistence/restarts',
-    ],
+    ['!isShared && registry.peek(clientId) !== undefined && isProven()', 'isProven()', 'persistence/memory'],
+    ['!isShared && registry.peek', 'registry.peek', 'persistence/memory'],
+    ['peek(clientId) !== undefined && isProven()', 'peek(clientId) !== undefined', 'persistence/memory'],
+    ['if (isAway || isCurrent) look()', 'if (isCurrent) look()', 'persistence/memory'],
+    ['if (isAway || isCurrent) look()\n    else refresh(clientId, look)', 'look()', 'persistence/restarts'],
     [
       'else if (error === undefined && !isAway) find(others, isAway, done)\n      else done()',
       'else find(others, isAway, done)',

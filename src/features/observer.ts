@@ -75,9 +75,10 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       else if (error === undefined && !isAway) find(others, isAway, done)
       else done()
     }
-    // The client may be out of memory, or another one on another server.
-    if (!isAway && (isShared || registry.peek(clientId) === undefined)) refresh(clientId, look)
-    else look()
+    // The client may be out of memory, in a turn that is not stored, or another one on another server.
+    const isCurrent = !isShared && registry.peek(clientId) !== undefined && isProven()
+    if (isAway || isCurrent) look()
+    else refresh(clientId, look)
   }
 
   app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {

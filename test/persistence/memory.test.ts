@@ -163,7 +163,7 @@ onDatabase(
       ] as const) {
         for (const isLate of [false, true]) {
           const what = `${method} ${path}, ${isLate ? 'answered after it' : 'answered before it fails'}`
-          const { token, control } = await connect(app, clientId)
+          const { token, get, control } = await connect(app, clientId)
           await control('DELETE', '/requests')
           const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
           const arrived = once(app.server, 'request')
@@ -171,17 +171,21 @@ onDatabase(
           sent.write('{')
           await arrived
           const before = refusals
+          let unknown: ReturnType<typeof get> | undefined
           const end = async () => {
             sent.end()
-            await until(() => refusals > before)
+            unknown = get('/api/v1/nowhere')
+            await until(() => refusals === before + 2)
             await setImmediate()
           }
           const failed = await failing(() => call(app, method, path), isLate ? undefined : end)
           refused(t, failed, 503, 'SERVICE_UNAVAILABLE', null)
-          if (isLate) sent.end()
+          if (isLate) await end()
           const [answer] = await response
           t.equal(answer.resume().statusCode, 400, what)
-          t.match((await control('GET', '/requests')).body.data, [{ method: 'POST', status: 400 }], what)
+          refused(t, await unknown, 404, 'ROUTE_NOT_FOUND', null)
+          const { data } = (await control('GET', '/requests')).body
+          t.same(pluck(data, 'path').sort(), ['/api/v1/bills', '/api/v1/nowhere'], what)
         }
       }
     }
