@@ -92,6 +92,8 @@ export const mutants = {
   ],
   'areas/oauth/tokens.ts': [
     ['`${binding()}.${claims}`', '`${claims}`', 'control/tenant'],
+    ['[keys, ids].some', '[keys].some', 'control/state'],
+    ['{ sign } = keys', '{ sign } = ids', 'control/state'],
     ['clock.now() >= expiresAt', 'clock.now() > expiresAt', 'areas/oauth'],
     ['generation < present() || ', '', 'control/tenant'],
   ],
@@ -195,8 +197,6 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
-    ['find(clientId)?.resets !== resets', '!find(clientId)', 'persistence/memory'],
-    ['find(clientId)?.resets !== resets', 'false', 'control/request-log'],
     ['find(clientId)?.secretDigest === null', 'false', 'persistence/sqlite'],
     ['Math.max(listed.resets, resets)', 'listed.resets', 'persistence/restarts'],
     ['if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE', '', 'persistence/restarts'],
@@ -209,7 +209,7 @@ export const mutants = {
       'tenants/tenants',
     ],
     ['    retire(client.clientId, client.resets + 1)\n', '', 'tenants/tenants'],
-    ["    leave(client.clientId, 'removed')\n", '', 'control/requests'],
+    ["    notifyRemoved(client.clientId, 'removed')\n", '', 'control/requests'],
     ['    if (retired.size > mostRetired) retired.delete(oldest as string)\n', '', 'tenants/tenants'],
     [
       'configured.size + registered.size < maxTenants',
@@ -436,22 +436,17 @@ export const mutants = {
     ['      if (!registry.has(client)) {\n', '      if (false) {\n', 'control/events'],
   ],
   'features/observer.ts': [
-    ['!isShared && registry.peek(clientId) !== undefined && isProven()', 'isProven()', 'persistence/memory'],
+    ['!isShared && registry.peek(clientId) !== undefined && isProven(true)', 'isProven(true)', 'persistence/memory'],
     ['!isShared && registry.peek', 'registry.peek', 'persistence/memory'],
-    ['peek(clientId) !== undefined && isProven()', 'peek(clientId) !== undefined', 'persistence/memory'],
-    ['if (isAway || isCurrent) look()', 'if (isCurrent) look()', 'persistence/memory'],
-    ['if (isAway || isCurrent) look()\n    else refresh(clientId, look)', 'look()', 'persistence/restarts'],
-    [
-      'else if (error === undefined && !isAway) find(others, isAway, done)\n      else done()',
-      'else find(others, isAway, done)',
-      'databases/postgres',
-    ],
+    ['peek(clientId) !== undefined && isProven(true)', 'peek(clientId) !== undefined', 'persistence/memory'],
+    ['if (isCurrent || isAway) look(!isAway)', 'if (isCurrent) look(true)', 'persistence/memory'],
+    ['if (isCurrent || isAway) look', 'if (true) look', 'persistence/restarts'],
+    ['isRead ? others : []', 'others', 'databases/postgres'],
+    ['(isRead ? undefined : unread)', 'unread', 'control/request-log'],
+    ['(isRead ? undefined : unread)', 'undefined', 'persistence/memory'],
+    ['credential === undefined ? resets : undefined', 'resets', 'persistence/memory'],
+    ['now(), request.sandbox.tenant)', 'now())', 'persistence/memory'],
     ['registry.ownerOf(token) === owner', 'registry.has(owner)', 'persistence/memory'],
-    [
-      'if (registry.peek(tenant.clientId) === tenant) end()\n    else refresh(tenant.clientId, end)',
-      'end()',
-      'persistence/memory',
-    ],
     ['      waiters.wake(clientId)\n      requestWaiters', '      requestWaiters', 'control/events'],
     [
       '      if (isReset) coverage.reset(clientId)\n      else coverage.remove(clientId)',
@@ -459,7 +454,8 @@ export const mutants = {
       'control/coverage',
     ],
     ['    } catch (error) {\n', '    } catch (error) {\n      throw error\n', 'http/failure'],
-    ['if (!registry.isGone(tenant)) observe', 'observe', 'control/requests'],
+    ['registry.peek(clientId) === tenant', 'true', 'persistence/memory'],
+    ['isCurrent: true, isProven', 'isProven', 'persistence/memory'],
   ],
   'features/recording/recorder.ts': [
     ['    bytes -= recordings.get(clientId)?.bytes ?? 0\n', '', 'recording/recording'],

@@ -39,7 +39,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
 
   function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
-      const at = registry.timeOf(clientId, now())
+      const at = registry.timeOf(clientId, now(), request.sandbox.tenant)
       requestLog.add(clientId, exchangeOf(request, reply, payload, at))
       requestWaiters.wake(clientId)
     } catch (error) {
@@ -48,37 +48,45 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     coverAnswer(coverage, clientId, request, reply)
   }
 
-  /** Returns the clients that a refused request names by its credentials and its token. */
+  /** Returns the clients that a request may be of: that of its tenant, or those of its credentials and its token, else the demo client. */
   function claimsOf(request: FastifyRequest): Claim[] {
+    const { tenant } = request.sandbox
     const credential = credentialOf(request)
+    if (tenant !== undefined) {
+      const { clientId, resets } = tenant
+      const isCurrent = registry.peek(clientId) === tenant
+      // A token was of a client, but credentials may be of a registration that is not stored.
+      const unread = credential === undefined ? resets : undefined
+      const isProven = (isRead: boolean) => (registry.resetsOf(clientId) ?? (isRead ? undefined : unread)) === resets
+      return [{ clientId, isCurrent, isProven }]
+    }
     const token = bearerOf(request)
     const owner = token && ownerOf(token)
     return [
       ...(credential !== undefined ? [{ clientId: credential, isProven: () => registry.has(credential) }] : []),
       ...(token && owner ? [{ clientId: owner, isProven: () => registry.ownerOf(token) === owner }] : []),
+      { clientId: DEMO_CLIENT.clientId, isCurrent: true, isProven: () => true },
     ]
   }
 
   /**
-   * Calls back with the first client that is proven, else with the demo client. One that cannot be read has no log. A request
-   * that names no client waits for none.
+   * Calls back with the first client that is proven. A request of one that cannot be read has none.
    * @param isAway whether the request was refused since the database is away: it does not wait twice
    */
   function find([claim, ...others]: readonly Claim[], isAway: boolean, done: (clientId?: string) => void) {
     if (claim === undefined) {
-      done(DEMO_CLIENT.clientId)
+      done()
       return
     }
     const { clientId, isProven } = claim
-    const look = (error?: Error) => {
-      if (isProven()) done(clientId)
-      else if (error === undefined && !isAway) find(others, isAway, done)
-      else done()
+    const { isCurrent = !isShared && registry.peek(clientId) !== undefined && isProven(true) } = claim
+    const look = (isRead: boolean) => {
+      if (isProven(isRead)) done(clientId)
+      else find(isRead ? others : [], isAway, done)
     }
     // The client may be out of memory, in a turn that is not stored, or another one on another server.
-    const isCurrent = !isShared && registry.peek(clientId) !== undefined && isProven()
-    if (isAway || isCurrent) look()
-    else refresh(clientId, look)
+    if (isCurrent || isAway) look(!isAway)
+    else refresh(clientId, error => look(error === undefined))
   }
 
   app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
@@ -91,30 +99,24 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       next()
       return
     }
-    const { tenant } = request.sandbox
-    if (tenant === undefined) {
-      find(claimsOf(request), isShared && reply.statusCode === 503, clientId => {
-        if (clientId !== undefined) observe(clientId, request, reply, payload)
-        next()
-      })
-      return
-    }
-    const end = () => {
-      if (!registry.isGone(tenant)) observe(tenant.clientId, request, reply, payload)
+    find(claimsOf(request), isShared && reply.statusCode === 503, clientId => {
+      if (clientId !== undefined) observe(clientId, request, reply, payload)
       next()
-    }
-    // The client may have left memory since the request began, or a turn may not be stored yet, or never be.
-    if (registry.peek(tenant.clientId) === tenant) end()
-    else refresh(tenant.clientId, end)
+    })
   })
   done()
 })
 
-/** A client that a refused request may be of. */
+/** A client that a request may be of. */
 interface Claim {
   readonly clientId: string
-  /** Whether it is, once it is in memory. */
-  isProven(): boolean
+  /** Whether the client need not be looked up. By default, it is in memory, proven, and of no other server. */
+  readonly isCurrent?: boolean
+  /**
+   * Whether the request is of the client.
+   * @param isRead whether the client is up to date in memory
+   */
+  isProven(isRead: boolean): boolean
 }
 
 /** Whether a request may be one of the app under test: the control plane and the browsers of recipients are not. */

@@ -186,10 +186,10 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   function drop(client: Registration) {
     registered.delete(client.clientId)
     retire(client.clientId, client.resets + 1)
-    leave(client.clientId, 'removed')
+    notifyRemoved(client.clientId, 'removed')
   }
 
-  function leave(clientId: string, reason: 'removed' | 'released') {
+  function notifyRemoved(clientId: string, reason: 'removed' | 'released') {
     for (const listener of listeners) listener.onRemoved(clientId, reason)
   }
 
@@ -382,17 +382,15 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const tenant = find(ownerOf(token) ?? '')?.tenant
       return tenant?.tokens.read(token) === undefined ? undefined : tenant.clientId
     },
-    /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
-    timeOf: (clientId: string, realNow: number): Instant =>
-      find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
+    /**
+     * Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens.
+     * @param last the tenant as it was, in case it is out of memory
+     */
+    timeOf: (clientId: string, realNow: number, last?: Tenant): Instant =>
+      (find(clientId)?.tenant ?? last)?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
     /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
     awaitsSecret: (clientId: string): boolean => !skipAuthentication && find(clientId)?.secretDigest === null,
-    /**
-     * Whether the client of a tenant was removed or reset since it began. Its id may be that of another client since then.
-     * With a database, the client must be up to date.
-     */
-    isGone: ({ clientId, resets }: Tenant): boolean => find(clientId)?.resets !== resets,
     /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()
@@ -411,7 +409,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const listed = configured.get(clientId)
       if (listed === undefined) registered.delete(clientId)
       else listed.tenant = undefined
-      leave(clientId, 'released')
+      notifyRemoved(clientId, 'released')
     },
     /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
     retire(clientId: string, resets: number): void {
@@ -419,10 +417,10 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       // It may be listed since.
       const listed = configured.get(clientId)
       if (listed !== undefined) listed.resets = Math.max(listed.resets, resets)
-      if (registered.delete(clientId)) leave(clientId, 'removed')
+      if (registered.delete(clientId)) notifyRemoved(clientId, 'removed')
     },
-    /** Returns the resets of a client that was removed. */
-    resetsOf: (clientId: string): number => retired.get(clientId) ?? 0,
+    /** Returns the resets of a client, or of one that was removed; undefined: it is not known. */
+    resetsOf: (clientId: string): number | undefined => find(clientId)?.resets ?? retired.get(clientId),
     /** Throws CLIENT_NOT_FOUND. */
     tenant: (clientId: string, realNow: number): Tenant => open(mustUse(clientId), realNow),
     tenants: (realNow: number): Tenant[] =>

@@ -130,6 +130,7 @@ export function createTenant(
   const tokens = createTokens({
     context,
     clientId,
+    keys: createIds(seed, clientId),
     binding: tokenBinding,
     scope,
     lifetime: tokenLifetime,

@@ -268,7 +268,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const version = (before?.version ?? realNow) + 1
     const instant = Math.max(realNow, before?.instant ?? 0)
     if (tenant === undefined) {
-      const identity = { ...identityOf(clientId, before as TenantRow), resets: registry.resetsOf(clientId) }
+      const identity = { ...identityOf(clientId, before as TenantRow), resets: registry.resetsOf(clientId) as number }
       const content = JSON.stringify({ identity })
       await transaction.clear(clientId, true)
       const row = toTenantRow(clientId, { version, life: version, instant, isRemoved: true, content })

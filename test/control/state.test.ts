@@ -4,7 +4,9 @@ import { BILL_STATUSES } from '../../src/areas/bills/lifecycle.js'
 import { COLLECTION_STATUSES } from '../../src/areas/direct-debit/lifecycle.js'
 import { MANDATE_STATUSES } from '../../src/areas/mandates/lifecycle.js'
 import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
+import { digestOf } from '../../src/core/digests.js'
 import { errors } from '../../src/core/errors.js'
+import { createIds } from '../../src/core/ids.js'
 import { changed, gist, holds, invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import {
@@ -326,6 +328,34 @@ t.test('control plane, PUT /state: secret, tokens and request log stay', async t
   const wrong = { client_id: client.clientId, client_secret: 'other' }
   t.equal((await requestToken(client.app, wrong)).body.code, 'INVALID_CLIENT')
   t.equal((await client.read('/requests')).data.length, 3)
+})
+
+t.test('control plane, PUT /state: the state of another client leaves the tokens of both valid', async t => {
+  const app = build(t)
+  const [acme, beta] = [await connect(app), await connect(app, 'beta')]
+  await acme.control('POST', '/fork', { clientId: 'copy' })
+  const copy = await connect(app, 'copy')
+  // Release 1.0.0 signed with the keys of the original.
+  const claims = copy.token.slice(0, copy.token.lastIndexOf('.'))
+  const signature = createIds('test', 'acme').sign('token', `${digestOf('secret')}.0.${claims}`)
+  const tokens = [acme.token, beta.token, copy.token, `${claims}.${signature}`]
+  const answers = (known = tokens) =>
+    Promise.all(
+      known.map(async token => {
+        const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
+        return (await call(app, 'GET', '/api/v1/mandates', { headers })).status
+      }),
+    )
+  t.same(await answers(), [200, 200, 200, 200])
+  const document = await text(beta)
+  for (const client of [beta, copy]) {
+    t.equal((await put(client, await text(acme))).status, 200)
+    const later = await requestToken(app, { client_id: client.clientId })
+    t.same(await answers([...tokens, later.body.access_token]), [200, 200, 200, 200, 200])
+    if (client === beta) await put(beta, document)
+    t.same(await answers([later.body.access_token]), [200])
+  }
+  t.same(await answers(tokens.map(token => `${token.slice(0, -1)}~`)), [401, 401, 401, 401])
 })
 
 // -------------------------------------------------------------------------------------------------- random histories

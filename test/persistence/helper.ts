@@ -240,10 +240,16 @@ export function faulty() {
     },
     /** Happens before each commit. */
     uncommitted: undefined as (() => Promise<void>) | undefined,
+    /** Whether no tenant can be loaded without a turn. */
+    isUnreadable: false,
     /** The transactions that are neither committed nor rolled back. */
     open: 0,
     wrap: (database: Database): Database => ({
       ...database,
+      async read(work) {
+        if (faults.isUnreadable) throw new Error('the connection is lost')
+        return database.read(work)
+      },
       async begin(clientIds) {
         const transaction = await database.begin(clientIds)
         faults.open++

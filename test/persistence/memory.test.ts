@@ -148,6 +148,49 @@ onDatabase('persistence, The turn of a request: no log has a turn that fails', a
 })
 
 onDatabase(
+  'persistence, The turn of a request: one whose client cannot be read again is in its log, at its time',
+  async (t, storage) => {
+    const database = faulty()
+    const clients = [{ clientId: 'listed', clientSecret: 'secret' }]
+    const options = { maxTenants: 1, clients, timers: manualTime().timers, wrap: database.wrap }
+    const { app, registry } = await storage.start(options)
+    const port = await listen(app)
+    const failing = <T>(work: () => Promise<T>) =>
+      database.during(work, async () => {
+        database.isUnreadable = true
+      })
+    for (const clientId of ['acme', 'listed']) {
+      const { token, get, post, control } = await connect(app, clientId)
+      await control('POST', '/clock/advance', { by: 'PT1M' })
+      await control('DELETE', '/requests')
+      await connect(app, 'other')
+      const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
+      sent.write('{')
+      await until(() => registry.peek(clientId) !== undefined)
+      await connect(app, 'other')
+      t.equal(registry.peek(clientId), undefined)
+      database.isUnreadable = true
+      const [answer] = await once(sent.end(), 'response')
+      t.equal(answer.resume().statusCode, 400)
+      database.isUnreadable = false
+      t.equal((await get('/api/v1/bills')).status, 200)
+      refused(t, await failing(() => post('/api/v1/bills', bill())), 503, 'SERVICE_UNAVAILABLE', null)
+      database.isUnreadable = false
+      const { data } = (await control('GET', '/requests')).body
+      t.match(
+        data,
+        [400, 200, 503].map(status => ({ status, at: '2026-11-02T09:01:00Z' })),
+        clientId,
+      )
+    }
+    t.equal((await failing(() => requestToken(app, { client_id: 'beta' }))).status, 503)
+    database.isUnreadable = false
+    const beta = await connect(app, 'beta')
+    t.match((await beta.control('GET', '/requests')).body, { data: [{ seq: 1, status: 200 }], last: 1 })
+  },
+)
+
+onDatabase(
   'persistence, The turn of a request: a reset or removal that fails hides no request of its client',
   async (t, storage) => {
     const { wrap, during: failing } = faulty()

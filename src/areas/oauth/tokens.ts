@@ -1,4 +1,5 @@
 import { isSame } from '../../core/digests.js'
+import type { Ids } from '../../core/ids.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import type { AccessToken } from './schemas.js'
@@ -8,6 +9,8 @@ export type Tokens = ReturnType<typeof createTokens>
 export interface TokensOptions {
   readonly context: Pick<TenantContext, 'clock' | 'ids'>
   readonly clientId: string
+  /** The keys of the client. Those of the context are of the client whose state it is, such as the original of a fork. */
+  readonly keys: Pick<Ids, 'sign'>
   /** A token of another binding is unknown, for example one from before a reset. */
   binding(): string
   readonly scope: string
@@ -33,13 +36,13 @@ const fromBase36 = (text: string) => Number.parseInt(text, 36)
  * Its form is `<client id>.<number>.<generation>.<expiry>.<signature>`.
  */
 export function createTokens(options: TokensOptions) {
-  const { context, clientId, binding, scope, lifetime, state, generationOffset } = options
+  const { context, clientId, keys, binding, scope, lifetime, state, generationOffset } = options
   const { clock, ids } = context
   const owner = Buffer.from(clientId).toString('base64url')
   // Makes tokens of the same second differ. It is not part of the tenant's state, so a restart may begin it again.
   let issued = 0
   const present = () => generationOffset() + state.generation
-  const sign = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
+  const sign = (claims: string, { sign } = keys) => sign('token', `${binding()}.${claims}`)
 
   return {
     /** Issues a token that expires on the tenant's clock (decisions §3). */
@@ -52,7 +55,9 @@ export function createTokens(options: TokensOptions) {
     read(token: string): Claims | undefined {
       const end = token.lastIndexOf('.')
       const claims = token.slice(0, end)
-      if (end < 0 || !isSame(token.slice(end + 1), sign(claims))) return undefined
+      const signature = token.slice(end + 1)
+      // Release 1.0.0 signed with the keys of the state.
+      if (end < 0 || ![keys, ids].some(one => isSame(signature, sign(claims, one)))) return undefined
       const [, , generation = '', expiry = ''] = claims.split('.')
       return { generation: fromBase36(generation), expiresAt: fromBase36(expiry) * 1000 }
     },
