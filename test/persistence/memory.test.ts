@@ -13,6 +13,13 @@ import { faulty, onDatabase, onSqliteOnly, resume, secondServer, sqlite, stateOf
 
 // persistence, State in tables: tenants are in memory while they are used.
 
+/** Sends a request whose body goes on later. It is no JSON. */
+function beginBill(port: number, token: string) {
+  const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
+  sent.write('{')
+  return sent
+}
+
 onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant that is followed makes room afterwards', async (t, storage) => {
   const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
   const port = await listen(app)
@@ -110,8 +117,7 @@ onDatabase(
       const { token, control } = await connect(app)
       await control('POST', '/clock/advance', { by: 'PT5M' })
       await evict()
-      const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
-      sent.write('{')
+      const sent = beginBill(port, token)
       await until(() => registry.peek('acme') !== undefined)
       for (const act of meanwhile) await act()
       const [answer] = await once(sent.end(), 'response')
@@ -164,8 +170,7 @@ onDatabase(
       await control('POST', '/clock/advance', { by: 'PT1M' })
       await control('DELETE', '/requests')
       await connect(app, 'other')
-      const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
-      sent.write('{')
+      const sent = beginBill(port, token)
       await until(() => registry.peek(clientId) !== undefined)
       await connect(app, 'other')
       t.equal(registry.peek(clientId), undefined)
@@ -208,10 +213,9 @@ onDatabase(
           const what = `${method} ${path}, ${isLate ? 'answered after it' : 'answered before it fails'}`
           const { token, get, control } = await connect(app, clientId)
           await control('DELETE', '/requests')
-          const sent = request({ port, method: 'POST', path: '/api/v1/bills', headers: headersOf({ token }) })
           const arrived = once(app.server, 'request')
+          const sent = beginBill(port, token)
           const response = once(sent, 'response')
-          sent.write('{')
           await arrived
           const before = refusals
           let unknown: ReturnType<typeof get> | undefined
