@@ -49,16 +49,18 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   }
 
   /** Returns the clients that a request may be of: that of its tenant, or those of its credentials and its token, else the demo client. */
-  function claimsOf(request: FastifyRequest): Claim[] {
+  function claimsOf(request: FastifyRequest, isUnavailable: boolean): Claim[] {
     const { tenant } = request.sandbox
     const credential = credentialOf(request)
     if (tenant !== undefined) {
       const { clientId, resets } = tenant
-      const isCurrent = registry.peek(clientId) === tenant
-      // A token was of a client, but credentials may be of a registration that is not stored.
-      const unread = credential === undefined ? resets : undefined
-      const isProven = (isRead: boolean) => (registry.resetsOf(clientId) ?? (isRead ? undefined : unread)) === resets
-      return [{ clientId, isCurrent, isProven }]
+      const isProven = (isRead: boolean) => {
+        const present = registry.peek(clientId)
+        if (present !== undefined || isRead) return present?.resets === resets
+        // A token is of a stored client, but credentials may be of a registration that is not stored.
+        return (credential === undefined || !isUnavailable) && registry.resetsOf(clientId) === undefined
+      }
+      return [{ clientId, isCurrent: registry.peek(clientId) === tenant, isProven }]
     }
     const token = bearerOf(request)
     const owner = token && ownerOf(token)
@@ -99,7 +101,9 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       next()
       return
     }
-    find(claimsOf(request), isShared && reply.statusCode === 503, clientId => {
+    const isUnavailable = reply.statusCode === 503
+    const isAway = isShared && isUnavailable && request.sandbox.tenant === undefined
+    find(claimsOf(request, isUnavailable), isAway, clientId => {
       if (clientId !== undefined) observe(clientId, request, reply, payload)
       next()
     })

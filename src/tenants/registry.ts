@@ -269,6 +269,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
+    retired.delete(client.clientId)
     return tenant
   }
 
@@ -419,8 +420,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       if (listed !== undefined) listed.resets = Math.max(listed.resets, resets)
       if (registered.delete(clientId)) notifyRemoved(clientId, 'removed')
     },
-    /** Returns the resets of a client, or of one that was removed; undefined: it is not known. */
-    resetsOf: (clientId: string): number | undefined => find(clientId)?.resets ?? retired.get(clientId),
+    /** Returns the resets of a client that was removed; undefined: it is present, or not known. */
+    resetsOf: (clientId: string): number | undefined => retired.get(clientId),
     /** Throws CLIENT_NOT_FOUND. */
     tenant: (clientId: string, realNow: number): Tenant => open(mustUse(clientId), realNow),
     tenants: (realNow: number): Tenant[] =>

@@ -165,28 +165,51 @@ onDatabase(
       database.during(work, async () => {
         database.isUnreadable = true
       })
-    for (const clientId of ['acme', 'listed']) {
-      const { token, get, post, control } = await connect(app, clientId)
-      await control('POST', '/clock/advance', { by: 'PT1M' })
-      await control('DELETE', '/requests')
-      await connect(app, 'other')
-      const sent = beginBill(port, token)
-      await until(() => registry.peek(clientId) !== undefined)
-      await connect(app, 'other')
-      t.equal(registry.peek(clientId), undefined)
+    const unreadable = async <T>(work: () => Promise<T>) => {
       database.isUnreadable = true
-      const [answer] = await once(sent.end(), 'response')
-      t.equal(answer.resume().statusCode, 400)
+      const result = await work()
       database.isUnreadable = false
-      t.equal((await get('/api/v1/bills')).status, 200)
-      refused(t, await failing(() => post('/api/v1/bills', bill())), 503, 'SERVICE_UNAVAILABLE', null)
-      database.isUnreadable = false
-      const { data } = (await control('GET', '/requests')).body
-      t.match(
-        data,
-        [400, 200, 503].map(status => ({ status, at: '2026-11-02T09:01:00Z' })),
-        clientId,
-      )
+      return result
+    }
+    for (const clientId of ['acme', 'listed']) {
+      const remove = () => call(app, 'DELETE', `/_sandbox/clients/${clientId}`)
+      const reset = () => call(app, 'POST', `/_sandbox/reset?client=${clientId}`)
+      for (const [what, past] of Object.entries({
+        'a reset': reset,
+        'a removal': remove,
+        'a reset that has failed': () => database.during(reset),
+        'a removal that has failed': () => database.during(remove),
+      })) {
+        await connect(app, clientId)
+        await reset()
+        await past()
+        const { token, get, post, control } = await connect(app, clientId)
+        await control('POST', '/clock/advance', { by: 'PT1M' })
+        await control('DELETE', '/requests')
+        await connect(app, 'other')
+        const sent = beginBill(port, token)
+        await until(() => registry.peek(clientId) !== undefined)
+        await connect(app, 'other')
+        t.equal(registry.peek(clientId), undefined)
+        const [answer] = await unreadable(() => once(sent.end(), 'response'))
+        t.equal(answer.resume().statusCode, 400)
+        t.equal((await get('/api/v1/bills')).status, 200)
+        refused(t, await failing(() => post('/api/v1/bills', bill())), 503, 'SERVICE_UNAVAILABLE', null)
+        database.isUnreadable = false
+        const { data } = (await control('GET', '/requests')).body
+        t.match(
+          data,
+          [400, 200, 503].map(status => ({ status, at: '2026-11-02T09:01:00Z' })),
+          `${clientId} after ${what}`,
+        )
+        const arrived = once(app.server, 'request')
+        const late = beginBill(port, token)
+        await arrived
+        await remove()
+        await unreadable(() => once(late.end(), 'response'))
+        const again = await connect(app, clientId)
+        t.match((await again.control('GET', '/requests')).body, { data: [{ status: 200 }], last: 1 })
+      }
     }
     t.equal((await failing(() => requestToken(app, { client_id: 'beta' }))).status, 503)
     database.isUnreadable = false
@@ -194,6 +217,28 @@ onDatabase(
     t.match((await beta.control('GET', '/requests')).body, { data: [{ seq: 1, status: 200 }], last: 1 })
   },
 )
+
+onDatabase('settings, SANDBOX_MAX_TENANTS: a client may make room before its answer', async (t, storage) => {
+  const database = faulty()
+  const wrap = (original: Database): Database => ({ ...database.wrap(original), isShared: true })
+  const { app, registry } = await storage.start({ maxTenants: 1, wrap })
+  let isReadable = false
+  app.addHook('preSerialization', async ({ body }) => {
+    if ((body as Record<string, unknown> | undefined)?.client_id !== 'acme') return
+    await connect(app, 'other')
+    t.equal(registry.peek('acme'), undefined)
+    database.isUnreadable = !isReadable
+  })
+  t.equal((await requestToken(app)).status, 200)
+  database.isUnreadable = false
+  isReadable = true
+  const { control } = await connect(app)
+  const match = { path: '/api/v1/oauth/token' }
+  const effect = { kind: 'error', status: 503, code: 'SERVICE_UNAVAILABLE' }
+  t.equal((await control('POST', '/faults', { match, effect })).status, 201)
+  t.equal((await requestToken(app)).status, 503)
+  t.same(pluck((await control('GET', '/requests')).body.data, 'status'), [200, 200, 503])
+})
 
 onDatabase(
   'persistence, The turn of a request: a reset or removal that fails hides no request of its client',
