@@ -447,6 +447,7 @@ export const mutants = {
     ['present !== undefined || isRead', 'present !== undefined', 'control/request-log'],
     ['present?.resets === resets', 'present !== undefined', 'persistence/memory'],
     ['return (credential === undefined || !isUnavailable) && registry', 'return registry', 'persistence/memory'],
+    ['credential ?? request.sandbox.clientId', 'credential', 'persistence/memory'],
     ['(credential === undefined || !isUnavailable)', 'credential === undefined', 'persistence/memory'],
     [' && registry.resetsOf(clientId) === undefined', '', 'persistence/memory'],
     ['isUnavailable && request.sandbox.tenant === undefined', 'isUnavailable', 'persistence/memory'],
@@ -874,6 +875,7 @@ export const mutants = {
     ['        inUse--\n', '', 'persistence/scenarios'],
   ],
   'turns/postgres.ts': [
+    ['COVERAGE_WAIT_MS = 5', 'COVERAGE_WAIT_MS = 200', 'databases/postgres'],
     ['    const rollback = () => end(', '    const rollback = async () => void (', 'databases/failures'],
     ['await bound(text)\n        release()', 'await bound(text)', 'databases/failures'],
     ['        release(error as Error)\n        throw error', '        throw error', 'databases/failures'],

@@ -50,6 +50,8 @@ const PROBE_MS = 250
 const BUSY_MS = 100
 /** The longest wait for the end of all connections when the database closes. */
 const CLOSE_MS = 1000
+/** The wait of the coverage for further answers: shorter than a turn on another server, which may reset the client. */
+const COVERAGE_WAIT_MS = 5
 /** The longest text that NOTIFY carries, in bytes. */
 const LONGEST_PAYLOAD = 7999
 
@@ -479,7 +481,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
           }
         },
       }
-      coverage = createStoredCoverage(tables, timers)
+      coverage = createStoredCoverage(tables, timers, COVERAGE_WAIT_MS)
       return coverage
     },
     snapshots: {

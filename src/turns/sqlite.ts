@@ -28,6 +28,9 @@ const FORMER_VERSION = 2
 /** A disk with less room than this is full, in bytes. A turn can need more than one page. */
 const LEAST_ROOM = 1024 * 1024
 
+/** The wait of the coverage for further answers. */
+const COVERAGE_WAIT_MS = 200
+
 /** A value of SQLite as bytes. The library ends the process for a text that is not UTF-8, so no text is read as such. */
 type Bytes = ArrayBuffer | Uint8Array
 
@@ -394,7 +397,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
       await commit([() => connection.exec(`PRAGMA user_version = ${version}`)])
     },
     createCoverage(timers) {
-      coverage = createStoredCoverage(coverageTables, timers)
+      coverage = createStoredCoverage(coverageTables, timers, COVERAGE_WAIT_MS)
       return coverage
     },
     snapshots: {

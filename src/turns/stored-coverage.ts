@@ -24,16 +24,16 @@ export interface CoverageTables {
   transact(statements: readonly Statement[]): Promise<number | undefined>
 }
 
-/** The wait for further answers before a write. A crash loses the answers of this time. */
-const DELAY_MS = 200
 /** The wait for another write after one that failed. */
 const RETRY_MS = 1000
 
 /**
  * The coverage of clients in a database, which all servers share. Facts are written after their answers, all that came
  * meanwhile in one transaction.
+ * @param wait the milliseconds for further answers before a write. A crash loses the answers of this time, and a reset or
+ *   removal on another server comes before them.
  */
-export function createStoredCoverage({ select, transact }: CoverageTables, timers: Timers): Coverage {
+export function createStoredCoverage({ select, transact }: CoverageTables, timers: Timers, wait: number): Coverage {
   /** The statements that are not written yet. They precede the facts that wait. */
   let pending: Statement[] = []
   /** The facts that are not written yet, by client. */
@@ -88,7 +88,7 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
 
   const flushQuietly = () => flush().catch(() => {})
 
-  function plan(delay = DELAY_MS) {
+  function plan(delay = wait) {
     if (isPlanned) return
     isPlanned = true
     const began = timers.elapsed()

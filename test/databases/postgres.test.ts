@@ -575,6 +575,22 @@ t.test(
       await Promise.all([one.close(), two.close()])
     })
 
+    t.test('persistence, The turn of a request: another server removes a client with its latest answers', async t => {
+      const url = await createDatabase()
+      const [one, two] = await Promise.all([openOf(url), openOf(url)])
+      const time = manualTime()
+      const [first, second] = [one.createCoverage(time.timers), two.createCoverage(manualTime().timers)]
+      first.fork('fork', 'acme')
+      first.add('fork', 'GET /x', ['status 200'])
+      time.pass(5)
+      t.equal(first.pending(), 0, 'they are being written')
+      await first.flush()
+      second.remove('fork')
+      t.equal((await second.read(['acme'])).get('GET /x')?.get('status 200'), 1)
+      t.equal((await second.read(['fork'])).size, 0)
+      await Promise.all([one.close(), two.close()])
+    })
+
     const others = Array.from({ length: 8 }, (_, at) => `other-${at}`)
 
     t.test('persistence: a locked row concerns its client only, and its reads go on', async t => {

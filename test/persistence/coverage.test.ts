@@ -122,6 +122,7 @@ onSqliteOnly('persistence, The turn of a request: a client whose coverage fails 
       },
     },
     time.timers,
+    200,
   )
   const facts = Array.from({ length: 1500 }, (_, at) => `header x-${at}` as const)
   for (const clientId of ['one', 'two', 'three']) coverage.add(clientId, `GET ${MANDATES}`, facts as never)
@@ -152,6 +153,7 @@ onSqliteOnly('persistence, The turn of a request: coverage that cannot be writte
       },
     },
     time.timers,
+    200,
   )
   const row = ['acme', `GET ${MANDATES}`, 'status 200', 1]
   coverage.add('acme', `GET ${MANDATES}`, ['status 200'])

@@ -316,6 +316,14 @@ onSqliteOnly(
     failures = 0
     refused(t, await get('/api/v1/bills'), 503, 'SERVICE_UNAVAILABLE', null)
     t.equal(failures, 1)
+    const metadata = '/.well-known/oauth-authorization-server'
+    refused(t, await call(app, 'GET', `${metadata}?client=acme`), 503, 'SERVICE_UNAVAILABLE', null)
+    t.equal(failures, 2)
+    failures = undefined
+    const logged = async (client: string) =>
+      pluck((await call(app, 'GET', `/_sandbox/requests?client=${client}`)).body.data, 'path')
+    t.same(await logged('acme'), ['/api/v1/oauth/token', '/api/v1/bills', metadata])
+    t.same(await logged(DEMO_CLIENT.clientId), [])
   },
 )
 
