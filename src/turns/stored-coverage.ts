@@ -38,13 +38,12 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
   let pending: Statement[] = []
   /** The facts that are not written yet, by client. */
   let waiting = new Map<string, FactCounts>()
-  /** The statements of clients whose last write failed by itself. No other client waits for them. */
-  let parked: Statement[] = []
   let writing: Promise<void> | undefined
-  let retrying: Promise<void> | undefined
+  /** The clients whose last write failed by itself. */
+  let failing: ReadonlySet<unknown> = new Set()
   let isPlanned = false
 
-  /** Takes all that is not written yet, and is not parked. */
+  /** Takes all that is not written yet. */
   function takeAll(): Statement[] {
     const statements = [...pending, ...[...waiting].flatMap(([clientId, facts]) => toStatements(clientId, facts))]
     pending = []
@@ -52,27 +51,28 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
     return statements
   }
 
-  const isParked = (clientId: string) => parked.some(statement => clientOf(statement) === clientId)
-
-  /** Parks the statements of some clients, and returns the others. */
-  function park(statements: readonly Statement[], clients: ReadonlySet<unknown>): Statement[] {
-    const isOne = (statement: Statement) => clients.has(clientOf(statement))
-    parked = [...parked, ...statements.filter(isOne)].slice(-MOST_PENDING)
-    return statements.filter(statement => !isOne(statement))
-  }
-
-  /** Writes what waits, in transactions of many clients. A client whose change fails is parked. */
+  /** Writes what waits, in transactions of many clients. A client whose change fails keeps all of its own waiting. */
   async function write(): Promise<void> {
-    let statements = park(takeAll(), new Set(parked.map(clientOf)))
+    const failed = new Map<unknown, Statement[]>()
+    let statements = takeAll()
     try {
       while (statements.length > 0) {
         const batch = statements.slice(0, endOfBatch(statements))
         const at = await transact(batch)
-        if (at === undefined) statements = statements.slice(batch.length)
-        else statements = park(statements, new Set([clientOf(batch[at] as Statement)]))
+        if (at === undefined) {
+          statements = statements.slice(batch.length)
+          continue
+        }
+        const [client] = (batch[at] as Statement).values
+        failed.set(
+          client,
+          statements.filter(({ values }) => values[0] === client),
+        )
+        statements = statements.filter(({ values }) => values[0] !== client)
       }
     } finally {
-      pending = [...statements, ...pending].slice(-MOST_PENDING)
+      pending = [...[...failed.values()].flat(), ...statements, ...pending].slice(-MOST_PENDING)
+      failing = new Set(failed.keys())
     }
   }
 
@@ -88,21 +88,6 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
 
   const flushQuietly = () => flush().catch(() => {})
 
-  /** Writes what is parked, each client by itself. */
-  async function writeParked(): Promise<void> {
-    for (const client of new Set(parked.map(clientOf))) {
-      const own = new Set(parked.filter(statement => clientOf(statement) === client))
-      if ((await transact([...own])) === undefined) parked = parked.filter(statement => !own.has(statement))
-    }
-  }
-
-  function retry(): Promise<void> {
-    retrying ??= writeParked().finally(() => {
-      retrying = undefined
-    })
-    return retrying
-  }
-
   function plan(delay = wait) {
     if (isPlanned) return
     isPlanned = true
@@ -112,9 +97,7 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
       // A server that closes ends all waits early. Its database writes once more, and closes.
       const isClosing = timers.elapsed() - began < delay / 2
       const again = () => isClosing || plan(RETRY_MS)
-      void flush()
-        .then(retry)
-        .then(() => parked.length > 0 && again(), again)
+      void flush().then(() => failing.size > 0 && again(), again)
     })
   }
 
@@ -128,8 +111,7 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
   async function read(statement: Statement, columns: readonly string[], clients: readonly string[] = []) {
     try {
       await flush()
-      if (clients.some(isParked)) await retry()
-      if (!clients.some(isParked)) return await select(statement, columns)
+      if (!clients.some(clientId => failing.has(clientId))) return await select(statement, columns)
     } catch {}
     throw errors.databaseUnavailable()
   }
@@ -161,8 +143,6 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
 const MOST_PENDING = 10_000
 /** About the most statements of a transaction, which holds up those of other servers. */
 const BATCH = 1000
-
-const clientOf = ({ values }: Statement) => values[0]
 
 /** Returns where a batch of statements ends: those of a client that follow each other are in one. */
 function endOfBatch(statements: readonly Statement[]): number {
