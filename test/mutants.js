@@ -876,6 +876,7 @@ export const mutants = {
   ],
   'turns/postgres.ts': [
     ['COVERAGE_WAIT_MS = 5', 'COVERAGE_WAIT_MS = 200', 'databases/postgres'],
+    ['if (logPool.totalCount > 0) return client', 'return client', 'databases/postgres'],
     ['    const rollback = () => end(', '    const rollback = async () => void (', 'databases/failures'],
     ['await bound(text)\n        release()', 'await bound(text)', 'databases/failures'],
     ['        release(error as Error)\n        throw error', '        throw error', 'databases/failures'],

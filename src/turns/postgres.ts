@@ -195,11 +195,15 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     const isCrowded = of.totalCount < of.options.max || elapsed() < crowdedUntil
     if (isCrowded && sparePool.idleCount === 0) throw new Error('the database has no more connections')
     try {
-      return await sparePool.connect()
+      const client = await sparePool.connect()
+      // One that took the place of the log would keep it.
+      if (logPool.totalCount > 0) return client
+      client.release(true)
     } catch (error) {
       if (isFull(error as Error)) crowdedUntil = elapsed() + CROWDED_MS
       throw error
     }
+    throw new Error('the request log has no connection')
   }
 
   /** Returns a connection of a pool: a spare one while long and blocked statements hold its own ones. */

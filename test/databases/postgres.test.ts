@@ -690,6 +690,28 @@ t.test(
       for (const clientId of clientIds) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
     })
 
+    t.test('persistence: further connections leave the request log its own', async t => {
+      const url = await createDatabase()
+      await query(url, `CREATE ROLE tight LOGIN CONNECTION LIMIT 5; GRANT ALL ON SCHEMA public TO tight`)
+      const { app } = await onPostgres(t, url.replace('sandbox@', 'tight@'))
+      const held = ['one', 'two', 'three']
+      for (const clientId of held) await connect(app, clientId)
+      await connect(app)
+      const lock = "SELECT * FROM sandbox_tenant WHERE client_id IN ('one', 'two', 'three') FOR UPDATE"
+      await locked(url, lock, async () => {
+        const blocked = held.map(clientId => call(app, 'POST', `/_sandbox/reset?client=${clientId}`))
+        await waiting(url, 3)
+        const ofLog = "usename = 'tight' AND query LIKE '%sandbox_request%'"
+        await query(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofLog}`)
+        // The turn of this client takes the connection that is free now.
+        t.equal((await call(app, 'POST', '/_sandbox/reset?client=acme')).status, 200)
+        await Promise.all(blocked)
+      })
+      await load([app], others, async () => {
+        t.equal((await call(app, 'GET', '/_sandbox/requests?client=acme')).status, 200)
+      })
+    })
+
     t.test('persistence: while the database is away or stopped, 503 within seconds; all goes on by itself', async t => {
       const url = await createDatabase()
       const lines: { reason?: string; msg?: string }[] = []
