@@ -707,8 +707,9 @@ t.test(
         t.equal((await call(app, 'POST', '/_sandbox/reset?client=acme')).status, 200)
         await Promise.all(blocked)
       })
-      await load([app], others, async () => {
-        t.equal((await call(app, 'GET', '/_sandbox/requests?client=acme')).status, 200)
+      await load([app], [...others, 'nine', 'ten'], async () => {
+        await pause(20)
+        t.equal((await call(app, 'GET', '/_sandbox/requests?client=ten')).status, 200)
       })
     })
 
