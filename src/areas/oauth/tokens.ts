@@ -9,7 +9,7 @@ export type Tokens = ReturnType<typeof createTokens>
 export interface TokensOptions {
   readonly context: Pick<TenantContext, 'clock' | 'ids'>
   readonly clientId: string
-  /** The keys of the client. Those of the context are of the client whose state it is, such as the original of a fork. */
+  /** The keys of the client. Those of the context are of the client whose state it is, as the original of a fork. */
   readonly keys: Pick<Ids, 'sign'>
   /** A token of another binding is unknown, for example one from before a reset. */
   binding(): string
