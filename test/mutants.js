@@ -93,7 +93,7 @@ export const mutants = {
   'areas/oauth/tokens.ts': [
     ['`${binding()}.${claims}`', '`${claims}`', 'control/tenant'],
     ['[keys, ids].some', '[keys].some', 'control/state'],
-    ['{ sign } = keys', '{ sign } = ids', 'control/state'],
+    ['by = keys', 'by = ids', 'control/state'],
     ['clock.now() >= expiresAt', 'clock.now() > expiresAt', 'areas/oauth'],
     ['generation < present() || ', '', 'control/tenant'],
   ],

@@ -269,6 +269,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
+    // The client itself has its number now.
     retired.delete(client.clientId)
     return tenant
   }

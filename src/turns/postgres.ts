@@ -199,11 +199,11 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       // One that took the place of the log would keep it.
       if (logPool.totalCount > 0) return client
       client.release(true)
+      throw new Error('the request log has no connection')
     } catch (error) {
       if (isFull(error as Error)) crowdedUntil = elapsed() + CROWDED_MS
       throw error
     }
-    throw new Error('the request log has no connection')
   }
 
   /** Returns a connection of a pool: a spare one while long and blocked statements hold its own ones. */

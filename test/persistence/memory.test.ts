@@ -161,16 +161,14 @@ onDatabase(
     const options = { maxTenants: 1, clients, timers: manualTime().timers, wrap: database.wrap }
     const { app, registry } = await storage.start(options)
     const port = await listen(app)
-    const failing = <T>(work: () => Promise<T>) =>
-      database.during(work, async () => {
-        database.isUnreadable = true
-      })
+    const setUnreadable = async (isUnreadable: boolean) => void Object.assign(database, { isUnreadable })
     const unreadable = async <T>(work: () => Promise<T>) => {
-      database.isUnreadable = true
-      const result = await work()
-      database.isUnreadable = false
-      return result
+      await setUnreadable(true)
+      return work().finally(() => setUnreadable(false))
     }
+    // The turn itself needs to read the client.
+    const failing = <T>(work: () => Promise<T>) =>
+      database.during(work, () => setUnreadable(true)).finally(() => setUnreadable(false))
     for (const clientId of ['acme', 'listed']) {
       const remove = () => call(app, 'DELETE', `/_sandbox/clients/${clientId}`)
       const reset = () => call(app, 'POST', `/_sandbox/reset?client=${clientId}`)
@@ -195,7 +193,6 @@ onDatabase(
         t.equal(answer.resume().statusCode, 400)
         t.equal((await get('/api/v1/bills')).status, 200)
         refused(t, await failing(() => post('/api/v1/bills', bill())), 503, 'SERVICE_UNAVAILABLE', null)
-        database.isUnreadable = false
         const { data } = (await control('GET', '/requests')).body
         t.match(
           data,
@@ -212,7 +209,6 @@ onDatabase(
       }
     }
     t.equal((await failing(() => requestToken(app, { client_id: 'beta' }))).status, 503)
-    database.isUnreadable = false
     const beta = await connect(app, 'beta')
     t.match((await beta.control('GET', '/requests')).body, { data: [{ seq: 1, status: 200 }], last: 1 })
   },

@@ -42,7 +42,7 @@ export function createTokens(options: TokensOptions) {
   // Makes tokens of the same second differ. It is not part of the tenant's state, so a restart may begin it again.
   let issued = 0
   const present = () => generationOffset() + state.generation
-  const sign = (claims: string, { sign } = keys) => sign('token', `${binding()}.${claims}`)
+  const sign = (claims: string, by = keys) => by.sign('token', `${binding()}.${claims}`)
 
   return {
     /** Issues a token that expires on the tenant's clock (decisions §3). */
@@ -57,7 +57,7 @@ export function createTokens(options: TokensOptions) {
       const claims = token.slice(0, end)
       const signature = token.slice(end + 1)
       // Release 1.0.0 signed with the keys of the state.
-      if (end < 0 || ![keys, ids].some(one => isSame(signature, sign(claims, one)))) return undefined
+      if (end < 0 || ![keys, ids].some(by => isSame(signature, sign(claims, by)))) return undefined
       const [, , generation = '', expiry = ''] = claims.split('.')
       return { generation: fromBase36(generation), expiresAt: fromBase36(expiry) * 1000 }
     },
