@@ -3,7 +3,6 @@ import { setTimeout as setTimer } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Client, Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
 import { digestOf, sha256 } from '../core/digests.js'
-import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
 import { elapsed } from '../http/timers.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
@@ -11,7 +10,7 @@ import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, LockedError, oneL
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
-import type { CoverageTables } from './stored-coverage.js'
+import type { CoverageTables, StoredCoverage } from './stored-coverage.js'
 import { createStoredCoverage } from './stored-coverage.js'
 
 export interface PostgresOptions {
@@ -41,7 +40,8 @@ const CONNECT_MS = 3000
 const STATEMENT_MS = 3000
 const LOCK_MS = 1500
 const LOCK_NOT_AVAILABLE = '55P03'
-const ROW_LOCK_MS = 20
+/** That of a row of the coverage. Only other users of the database lock one. */
+const ROW_LOCK_MS = 5
 /** A server that answers nothing for this time is away. */
 const SILENCE_MS = 4000
 /** The time between two attempts to reach the database. */
@@ -144,7 +144,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       logger.info('the database is back')
       onChanged()
       void requestLog?.flush()
-      void coverage?.flush()
+      void coverage?.flushAll()
     } catch {
       if (!isClosed) probe = setTimeout(find, PROBE_MS)
     }
@@ -241,7 +241,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   const changed = new Set<string>()
   let announcing: Promise<void> | undefined
   let requestLog: RequestLog | undefined
-  let coverage: Coverage | undefined
+  let coverage: StoredCoverage | undefined
 
   /** Announces changes to the other servers, outside of their transactions: NOTIFY holds a lock until its commit. */
   function announce(clientId: string) {
@@ -282,7 +282,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   /** Writes what waits, and ends all connections. */
   async function finish() {
     await requestLog?.flush()
-    await coverage?.flush()
+    await coverage?.flushAll()
     isClosed = true
     await announcing
     await endPools()

@@ -3,12 +3,11 @@ import { dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type Connection from 'libsql/promise'
 import { sha256 } from '../core/digests.js'
-import type { Coverage } from '../features/coverage/coverage.js'
 import type { Eventually } from '../http/request-context.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, BATCH_BYTES, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
-import type { CoverageTables, Statement } from './stored-coverage.js'
+import type { CoverageTables, Statement, StoredCoverage } from './stored-coverage.js'
 import { createStoredCoverage } from './stored-coverage.js'
 
 export interface SqliteOptions {
@@ -376,7 +375,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
       return undefined
     },
   }
-  let coverage: Coverage | undefined
+  let coverage: StoredCoverage | undefined
   let closing: Promise<void> | undefined
 
   return {
@@ -440,7 +439,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
       },
     },
     async close() {
-      await coverage?.flush()
+      await coverage?.flushAll()
       await committing
       closing ??= use(() => release(connection))
       await closing

@@ -24,6 +24,12 @@ export interface CoverageTables {
   transact(statements: readonly Statement[]): Promise<number | undefined>
 }
 
+/** The coverage of clients in a database. */
+export interface StoredCoverage extends Coverage {
+  /** Writes all that waits, also of the clients whose last write failed. Never rejects. */
+  flushAll(): Promise<void>
+}
+
 /** The wait for another write after one that failed. */
 const RETRY_MS = 1000
 
@@ -33,28 +39,58 @@ const RETRY_MS = 1000
  * @param wait the milliseconds for further answers before a write. A crash loses the answers of this time, and a reset or
  *   removal on another server comes before them.
  */
-export function createStoredCoverage({ select, transact }: CoverageTables, timers: Timers, wait: number): Coverage {
-  /** The statements that are not written yet. They precede the facts that wait. */
+export function createStoredCoverage(
+  { select, transact }: CoverageTables,
+  timers: Timers,
+  wait: number,
+): StoredCoverage {
+  /** The statements that are not written yet. Those of a client precede its facts that wait. */
   let pending: Statement[] = []
   /** The facts that are not written yet, by client. */
-  let waiting = new Map<string, FactCounts>()
-  let writing: Promise<void> | undefined
-  /** The clients whose last write failed by itself. */
-  let failing: ReadonlySet<unknown> = new Set()
-  let isPlanned = false
+  const waiting = new Map<string, FactCounts>()
+  /** The clients whose last write failed by itself. Each is written apart, and no other waits for it. */
+  const failing = new Set<string>()
+  /** The work that waits for its timer. */
+  const planned = new Set<() => Promise<void>>()
 
-  /** Takes all that is not written yet. */
-  function takeAll(): Statement[] {
-    const statements = [...pending, ...[...waiting].flatMap(([clientId, facts]) => toStatements(clientId, facts))]
-    pending = []
-    waiting = new Map()
-    return statements
+  function factsOf(clientId: string): FactCounts {
+    const facts = waiting.get(clientId) ?? new FactCounts()
+    waiting.set(clientId, facts)
+    return facts
+  }
+
+  /** Takes all that is not written yet of some clients. */
+  function take(isTaken: (clientId: string) => boolean): Statement[] {
+    const taken = pending.filter(statement => isTaken(clientOf(statement)))
+    pending = pending.filter(statement => !isTaken(clientOf(statement)))
+    for (const [clientId, facts] of waiting) {
+      if (!isTaken(clientId)) continue
+      taken.push(...toStatements(clientId, facts))
+      waiting.delete(clientId)
+    }
+    return taken
+  }
+
+  /** Puts back what could not be written. Facts add up again, so that they stay few. */
+  function putBack(statements: readonly Statement[]) {
+    const followed = new Set(pending.map(clientOf))
+    const others: Statement[] = []
+    for (const statement of statements.toReversed()) {
+      const clientId = clientOf(statement)
+      if (statement.name === ADD.name && !followed.has(clientId)) {
+        const [, operation, fact, answers] = statement.values as FactRow
+        factsOf(clientId).count(operation, fact, answers)
+      } else {
+        others.push(statement)
+        followed.add(clientId)
+      }
+    }
+    pending = [...others.reverse(), ...pending].slice(-MOST_PENDING)
   }
 
   /** Writes what waits, in transactions of many clients. A client whose change fails keeps all of its own waiting. */
   async function write(): Promise<void> {
-    const failed = new Map<unknown, Statement[]>()
-    let statements = takeAll()
+    let statements = take(clientId => !failing.has(clientId))
     try {
       while (statements.length > 0) {
         const batch = statements.slice(0, endOfBatch(statements))
@@ -63,65 +99,75 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
           statements = statements.slice(batch.length)
           continue
         }
-        const [client] = (batch[at] as Statement).values
-        failed.set(
-          client,
-          statements.filter(({ values }) => values[0] === client),
-        )
-        statements = statements.filter(({ values }) => values[0] !== client)
+        const client = clientOf(batch[at] as Statement)
+        failing.add(client)
+        plan(retry, RETRY_MS)
+        putBack(statements.filter(statement => clientOf(statement) === client))
+        statements = statements.filter(statement => clientOf(statement) !== client)
       }
     } finally {
-      pending = [...[...failed.values()].flat(), ...statements, ...pending].slice(-MOST_PENDING)
-      failing = new Set(failed.keys())
+      putBack(statements)
     }
   }
 
-  /** Waits until all is written that came before: the write in progress, and the one that takes all that waits now. */
-  async function flush(): Promise<void> {
-    for (let writes = 0; writes < 2; writes++) {
-      writing ??= write().finally(() => {
-        writing = undefined
-      })
-      await writing
+  /** Writes what waits of each client whose last write failed. Rejects if one fails again. */
+  async function writeFailing(): Promise<void> {
+    for (const client of [...failing]) {
+      let statements = take(clientId => clientId === client)
+      try {
+        if ((await transact(statements)) !== undefined) continue
+        statements = []
+        failing.delete(client)
+        plan(flush, wait)
+      } finally {
+        putBack(statements)
+      }
     }
+    if (failing.size > 0) throw errors.databaseUnavailable()
   }
 
+  const flush = sharedRuns(write)
+  const retry = sharedRuns(writeFailing)
   const flushQuietly = () => flush().catch(() => {})
+  const retryQuietly = () => retry().catch(() => {})
 
-  function plan(delay = wait) {
-    if (isPlanned) return
-    isPlanned = true
+  /** Plans some work, and again a second later if it fails. */
+  function plan(work: () => Promise<void>, delay: number) {
+    if (planned.has(work)) return
+    planned.add(work)
     const began = timers.elapsed()
     timers.later(delay, () => {
-      isPlanned = false
+      planned.delete(work)
       // A server that closes ends all waits early. Its database writes once more, and closes.
       const isClosing = timers.elapsed() - began < delay / 2
-      const again = () => isClosing || plan(RETRY_MS)
-      void flush().then(() => failing.size > 0 && again(), again)
+      void work().catch(() => isClosing || plan(work, RETRY_MS))
     })
   }
 
-  /** Adds statements that follow the facts of this moment. */
-  function follow(statements: readonly Omit<Statement, 'values'>[], ...values: string[]) {
-    pending = [...takeAll(), ...statements.map(statement => ({ ...statement, values }))]
-    plan()
+  /** Adds statements that follow the facts of their client. */
+  function follow(statements: readonly Omit<Statement, 'values'>[], ...values: [clientId: string, ...string[]]) {
+    const [client] = values
+    pending.push(...toStatements(client, factsOf(client)), ...statements.map(statement => ({ ...statement, values })))
+    waiting.delete(client)
+    plan(flush, wait)
   }
 
   /** Throws SERVICE_UNAVAILABLE, also if changes of one of the clients cannot be written. */
   async function read(statement: Statement, columns: readonly string[], clients: readonly string[] = []) {
+    const isFailing = () => clients.some(clientId => failing.has(clientId))
     try {
       await flush()
-      if (!clients.some(clientId => failing.has(clientId))) return await select(statement, columns)
+      if (isFailing()) await retryQuietly()
+      if (!isFailing()) return await select(statement, columns)
     } catch {}
     throw errors.databaseUnavailable()
   }
 
   return {
     add(clientId, operation, facts) {
-      const counts = waiting.get(clientId) ?? new FactCounts()
-      waiting.set(clientId, counts)
+      const counts = factsOf(clientId)
       for (const fact of facts) counts.count(operation, fact)
-      plan()
+      plan(flush, wait)
     },
     fork: (clientId, origin) => follow([FORK], clientId, origin),
     reset: clientId => follow(HAND_OVER, clientId),
@@ -135,7 +181,23 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
     },
     clients: async () => (await read(CLIENTS, ['client_id'])).map(row => row.client_id as string),
     flush: flushQuietly,
-    pending: () => Number(isPlanned),
+    async flushAll() {
+      await flushQuietly()
+      await retryQuietly()
+    },
+    pending: () => planned.size,
+  }
+}
+
+/** Returns a function that does some work once at a time. A run that begins after its call serves all that wait for it. */
+function sharedRuns(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return async () => {
+    await running?.catch(() => {})
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    await running
   }
 }
 
@@ -153,9 +215,13 @@ function endOfBatch(statements: readonly Statement[]): number {
 
 const ADDED = `answers = ${countOf('sandbox_coverage.answers')} + excluded.answers`
 
+type FactRow = [clientId: string, operation: string, fact: Fact, answers: number]
+
+const clientOf = ({ values }: Statement) => values[0] as string
+
 const toStatements = (clientId: string, facts: Facts): Statement[] =>
   [...facts].flatMap(([operation, counts]) =>
-    [...counts].map(([fact, answers]) => ({ ...ADD, values: [clientId, operation, fact, answers] })),
+    [...counts].map(([fact, answers]) => ({ ...ADD, values: [clientId, operation, fact, answers] satisfies FactRow })),
   )
 
 const ADD = {

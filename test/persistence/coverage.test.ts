@@ -107,38 +107,144 @@ onDatabase('persistence, State in tables: a status that is damaged is left out o
   }
 })
 
-onSqliteOnly('persistence, The turn of a request: a client whose coverage fails holds up only its own', async t => {
+/** Creates a coverage whose changes of some clients fail, and which waits for `answered` before each answer about them. */
+function failingCoverage(...clientIds: string[]) {
   const time = manualTime()
-  const written: unknown[] = []
-  let broken = ['one']
+  const failing = new Set(clientIds)
+  const of = {
+    time,
+    failing,
+    /** The statements that are written, by transaction: names of the changes, and facts with their answers. */
+    written: [] as unknown[][],
+    attempts: 0,
+    answered: Promise.resolve(),
+  }
   const coverage = createStoredCoverage(
     {
       select: async () => [],
       async transact(statements) {
-        const at = statements.findIndex(({ values }) => broken.includes(values[0] as string))
-        if (at >= 0) return at
-        written.push(statements.length)
+        const at = statements.findIndex(({ values }) => failing.has(values[0] as string))
+        if (at >= 0) {
+          of.attempts++
+          await of.answered
+          if (failing.has(statements[at]?.values[0] as string)) return at
+        }
+        of.written.push(
+          statements.map(({ name, values: [clientId, , fact, answers] }) =>
+            fact === undefined ? `${clientId}: ${name}` : `${clientId}: ${answers} ${fact}`,
+          ),
+        )
         return undefined
       },
     },
     time.timers,
     200,
   )
-  const facts = Array.from({ length: 1500 }, (_, at) => `header x-${at}` as const)
-  for (const clientId of ['one', 'two', 'three']) coverage.add(clientId, `GET ${MANDATES}`, facts as never)
-  await coverage.read(['two'])
-  t.same(written, [1500, 1500], 'a transaction ends with a client')
-  await t.rejects(coverage.read(['one']) as Promise<unknown>, { code: 'SERVICE_UNAVAILABLE' })
+  const answer = (clientId: string, ...facts: string[]) => coverage.add(clientId, `GET ${MANDATES}`, facts as never)
+  const read = (...asked: string[]) => coverage.read(asked) as Promise<unknown>
+  return { ...of, of, coverage, answer, read }
+}
+const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE' }
+
+onSqliteOnly('persistence, The turn of a request: a client whose coverage fails holds up only its own', async t => {
+  const { of, time, failing, coverage, answer, read } = failingCoverage('one')
+  const facts = Array.from({ length: 1500 }, (_, at) => `header x-${at}`)
+  for (const clientId of ['one', 'two', 'three']) answer(clientId, ...facts)
+  await read('two')
+  t.same(
+    of.written.map(each => each.length),
+    [1500, 1500],
+    'a transaction ends with a client',
+  )
+  await t.rejects(read('one'), UNAVAILABLE)
   await coverage.read('all')
-  t.same(written, [1500, 1500])
+  t.equal(of.written.length, 2)
+  const { attempts } = of
+  for (const clientId of ['one', 'two']) answer(clientId, 'status 200')
+  await read('two')
+  await coverage.flush()
+  t.same([of.attempts, of.written.slice(2)], [attempts, [['two: 1 status 200']]], 'no other client tries it again')
   time.pass(200)
   await until(() => coverage.pending() === 1)
-  broken = []
+  failing.clear()
   time.pass(1000)
-  await until(() => written.length === 3)
-  t.same(written[2], 1500, 'it is written later')
-  await coverage.read(['one'])
+  await until(() => of.written.length === 4)
+  t.equal(of.written[3]?.length, 1501, 'it is written later')
+  await read('one')
+
+  failing.add('one')
+  answer('one', 'status 200')
+  await t.rejects(read('one'), UNAVAILABLE)
+  failing.clear()
+  await read('one')
+  t.equal(of.written.length, 5, 'or by the next read')
+  time.pass(1000)
+  await until(() => coverage.pending() === 0)
 })
+
+onSqliteOnly(
+  'persistence, The turn of a request: the changes of a client whose coverage fails add up in order',
+  async t => {
+    const { of, time, failing, coverage, answer, read } = failingCoverage('one')
+    let go = () => {}
+    answer('one', 'status 200', 'status 404')
+    await t.rejects(read('one'), UNAVAILABLE)
+    for (let answers = 0; answers < 3; answers++) {
+      answer('one', 'status 200')
+      time.pass(1000)
+      await t.rejects(read('one'), UNAVAILABLE)
+    }
+    coverage.fork('one', 'two')
+    answer('one', 'status 201')
+    await t.rejects(read('one'), UNAVAILABLE)
+    of.answered = new Promise(resolve => {
+      go = resolve
+    })
+    const { attempts } = of
+    time.pass(1000)
+    await until(() => of.attempts > attempts)
+    answer('one', 'status 201')
+    coverage.reset('one')
+    answer('one', 'status 202')
+    answer('two', 'status 200')
+    await coverage.flush()
+    t.same(of.written, [['two: 1 status 200']], 'no other client waits for an attempt in progress')
+    go()
+    await t.rejects(read('one'), UNAVAILABLE)
+    failing.clear()
+    await read('one')
+    t.same(of.written[1], [
+      'one: 4 status 200',
+      'one: 1 status 404',
+      'one: add fork',
+      'one: 1 status 201',
+      'one: 1 status 201',
+      'one: hand facts over',
+      'one: clear coverage',
+      'one: hand forks over',
+      'one: clear forks',
+      'one: 1 status 202',
+    ])
+  },
+)
+
+onSqliteOnly(
+  'persistence, The turn of a request: a server that closes writes the coverage that failed, too',
+  async t => {
+    const { of, time, failing, coverage, answer, read } = failingCoverage('one', 'two')
+    for (const clientId of ['one', 'two']) answer(clientId, 'status 200')
+    await t.rejects(read('one'), UNAVAILABLE)
+    time.timers.flush()
+    await coverage.flush()
+    failing.delete('two')
+    await coverage.flushAll()
+    t.same(of.written, [['two: 1 status 200']])
+    await coverage.flushAll()
+    time.pass(0)
+    await coverage.flush()
+    t.equal(time.pending, 0, 'it plans no more')
+  },
+)
 
 onSqliteOnly('persistence, The turn of a request: coverage that cannot be written is written later', async t => {
   const time = manualTime()
