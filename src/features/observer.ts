@@ -145,29 +145,25 @@ export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'req
 /** Forgets the exchanges of clients that are reset or removed. */
 export function forgetExchanges(options: ForgetOptions): TenantListener {
   const { requestLog, requestWaiters, coverage, waiters, afterwards } = options
-  const forget = (clientId: string, isReset: boolean) =>
-    afterwards(async () => {
+  const forget = (clientId: string) =>
+    afterwards(() => {
       requestLog.remove(clientId)
-      if (isReset) coverage.reset(clientId)
-      else coverage.remove(clientId)
       waiters.wake(clientId)
       requestWaiters.wake(clientId)
       // Later requests must not be removed with the earlier ones.
-      await requestLog.flush()
-      await coverage.flush()
+      return requestLog.flush()
     })
   return {
     onCreated({ clientId }, { reason, origin }) {
-      if (reason === 'reset') forget(clientId, true)
-      if (origin !== undefined) {
-        afterwards(() => {
-          coverage.fork(clientId, origin)
-          return coverage.flush()
-        })
+      if (reason === 'reset') {
+        coverage.reset(clientId)
+        forget(clientId)
       }
+      if (origin !== undefined) coverage.fork(clientId, origin)
     },
     onRemoved(clientId, reason) {
-      if (reason === 'removed') forget(clientId, false)
+      if (reason === 'removed') coverage.remove(clientId)
+      if (reason !== 'released') forget(clientId)
     },
   }
 }

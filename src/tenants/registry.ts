@@ -85,14 +85,16 @@ export interface LoadingTenant {
   install(): void
 }
 
+type RemovalReason = 'removed' | 'retired' | 'released'
+
 export interface TenantListener {
   /** A tenant is created; no request has seen it yet. */
   onCreated(tenant: Tenant, creation: Creation): void
   /**
-   * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it is in
-   * a database, and comes back with its next request.
+   * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `retired`: another server
+   * has removed it. `released`: it is in a database, and comes back with its next request.
    */
-  onRemoved(clientId: string, reason: 'removed' | 'released'): void
+  onRemoved(clientId: string, reason: RemovalReason): void
   /** Another server has changed a tenant: what this one has seen of it has a gap. */
   onChangedElsewhere?(tenant: Tenant): void
 }
@@ -189,7 +191,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     notifyRemoved(client.clientId, 'removed')
   }
 
-  function notifyRemoved(clientId: string, reason: 'removed' | 'released') {
+  function notifyRemoved(clientId: string, reason: RemovalReason) {
     for (const listener of listeners) listener.onRemoved(clientId, reason)
   }
 
@@ -419,7 +421,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       // It may be listed since.
       const listed = configured.get(clientId)
       if (listed !== undefined) listed.resets = Math.max(listed.resets, resets)
-      if (registered.delete(clientId)) notifyRemoved(clientId, 'removed')
+      if (registered.delete(clientId)) notifyRemoved(clientId, 'retired')
     },
     /** Returns the resets of a client that was removed; undefined: it is present, or not known. */
     resetsOf: (clientId: string): number | undefined => retired.get(clientId),

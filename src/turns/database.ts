@@ -97,7 +97,7 @@ export interface Transaction extends Reader {
   clear(clientId: string, isGone: boolean): Promise<void>
   /** Writes the row of a tenant, and a batch of changed or new rows of each table. */
   write(clientId: string, tenant: TenantRow, rows: Readonly<Record<Table, readonly Row[]>>): Promise<void>
-  /** Resolves after all that was written is durable. */
+  /** Resolves after all that was written is durable, with the changes of the coverage of its tenants. */
   commit(): Promise<void>
   /** Undoes all that was written. Never rejects. */
   rollback(): Promise<void>
@@ -118,8 +118,11 @@ export interface Database {
   version(clientId: string): Promise<number>
   /** Reads as of one moment. */
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
-  /** Begins a turn of some tenants, whose ids are sorted. */
-  begin(clientIds: readonly string[]): Promise<Transaction>
+  /**
+   * Begins a turn of some tenants, whose ids are sorted.
+   * @param isReplacing whether it may replace or remove them. By default, it may not
+   */
+  begin(clientIds: readonly string[], isReplacing?: boolean): Promise<Transaction>
   /** Tells other servers that tenants have changed. */
   announce(clientIds: readonly string[]): void
   /** Calls back when another server may have changed a tenant; without an id, any of them. */

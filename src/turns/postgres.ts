@@ -10,8 +10,8 @@ import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, LockedError, oneL
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
-import type { CoverageTables, StoredCoverage } from './stored-coverage.js'
-import { createStoredCoverage } from './stored-coverage.js'
+import type { CoverageTables, Statement, StoredCoverage } from './stored-coverage.js'
+import { createStoredCoverage, FORK } from './stored-coverage.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -367,9 +367,22 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  async function begin(clientIds: readonly string[]): Promise<Transaction> {
+  async function begin(clientIds: readonly string[], isReplacing = false): Promise<Transaction> {
+    // Its answers count for the life that ends. Within the turn, the flush could wait for the connection of the turn.
+    if (isReplacing) await coverage?.flush()
     const { run, end } = await transact(`BEGIN; ${IN_ORDER}`)
-    const rollback = () => end('ROLLBACK').catch(() => {})
+    async function rollback() {
+      coverage?.rollback(clientIds)
+      await end('ROLLBACK').catch(() => {})
+    }
+    async function commit(statements: readonly Statement[] = []) {
+      // A fork is of a new client, and changes no row that others may: forks wait for no other turn.
+      if (statements.some(({ name }) => name !== FORK.name)) await run('', LOCK_COVERAGE, [])
+      for (const { name, text, values } of statements) await run(name, text, [...values])
+      await end('COMMIT')
+    }
+    const refusal = (error: unknown) =>
+      (error as { readonly code?: unknown }).code === LOCK_NOT_AVAILABLE ? new LockedError(describe(error)) : error
     const locked = new Map<string, TenantRow | undefined>()
     try {
       for (const clientId of clientIds.filter(isStorable)) {
@@ -383,9 +396,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       }
     } catch (error) {
       await rollback()
-      throw (error as { readonly code?: unknown }).code === LOCK_NOT_AVAILABLE
-        ? new LockedError(describe(error))
-        : error
+      throw refusal(error)
     }
     return {
       ...readerOf(run),
@@ -403,7 +414,13 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const tenant = [clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum]
         await run('write', WRITE, [...tenant, ...columns(record), ...columns(event)])
       },
-      commit: () => end('COMMIT'),
+      async commit() {
+        try {
+          await (coverage?.commit(clientIds, commit) ?? commit())
+        } catch (error) {
+          throw refusal(error)
+        }
+      },
       rollback,
     }
   }
@@ -465,13 +482,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
           let at = -1
           try {
             await atomically(async run => {
-              // Two servers could each wait for a row of the other. A server that is frozen here would hold up all others.
-              const silence = `set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}', true)`
-              await run('', `SELECT ${silence}, pg_advisory_xact_lock(${COVERAGE_LOCK})`, [])
-              // Who has locked the whole table holds up all clients.
-              await run('', 'LOCK TABLE sandbox_coverage IN ROW EXCLUSIVE MODE', [])
-              // No server has a lock of a row now. Who has one holds up its client only.
-              await run('', `SET LOCAL lock_timeout = ${ROW_LOCK_MS}`, [])
+              await run('', LOCK_COVERAGE, [])
               for (const { name, text, values } of statements) {
                 at++
                 await run(name, text, [...values])
@@ -635,6 +646,17 @@ const LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
 const CHECK_ROOM = "SELECT count(*) FROM unnest(array_fill(repeat('.', 8000), ARRAY[132]))"
 /** Changes nothing, but is written as all changes are. */
 const CHECK_WRITE = "UPDATE sandbox_setting SET value = value WHERE name = 'seed digest'"
+
+/**
+ * Begins the changes of the coverage in a transaction. Two servers could each wait for a row of the other, and one that is
+ * frozen here would hold up all others. A user of the database with a lock of the table holds up all clients. No server
+ * has a lock of a row then: a user with one holds up its client only.
+ */
+const LOCK_COVERAGE = `
+  SET LOCAL idle_in_transaction_session_timeout = ${SILENCE_MS};
+  SELECT pg_advisory_xact_lock(${COVERAGE_LOCK});
+  LOCK TABLE sandbox_coverage IN ROW EXCLUSIVE MODE;
+  SET LOCAL lock_timeout = ${ROW_LOCK_MS}`
 
 const SNAPSHOTS = 'SELECT name, content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND number = 0'
 const SNAPSHOT = 'SELECT content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 ORDER BY number'

@@ -325,8 +325,10 @@ async function createDatabase(connection: Connection, path: string, seed: string
       committing ??= commitAll()
     })
 
-  function beginTurn(): Transaction {
+  async function beginTurn(clientIds: readonly string[], isReplacing = false): Promise<Transaction> {
+    if (isReplacing) await coverage?.flush()
     const slices: Slice[] = []
+    const commitSlices = (statements: readonly Statement[] = []) => commit([...slices, ...slicesOf(statements)])
     return {
       ...reader,
       async clear(clientId, isGone) {
@@ -344,8 +346,10 @@ async function createDatabase(connection: Connection, path: string, seed: string
           }
         })
       },
-      commit: () => commit(slices),
-      async rollback() {},
+      commit: () => coverage?.commit(clientIds, commitSlices) ?? commitSlices(),
+      async rollback() {
+        coverage?.rollback(clientIds)
+      },
     }
   }
 
@@ -358,20 +362,21 @@ async function createDatabase(connection: Connection, path: string, seed: string
     return statement
   }
 
+  const slicesOf = (statements: readonly Statement[]): Slice[] =>
+    Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => async () => {
+      for (const statement of statements.slice(at * BATCH, (at + 1) * BATCH)) {
+        const known = await prepareOnce(statement)
+        known.run([...statement.values])
+      }
+    })
+
   const coverageTables: CoverageTables = {
     async select({ name, text, values }, columns) {
       const all = { name, text: `SELECT ${blobs(...columns)} FROM (${text})` }
       return select<Readonly<Record<string, unknown>>>(await use(() => prepareOnce(all)), values)
     },
     async transact(statements) {
-      await commit(
-        Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => async () => {
-          for (const statement of statements.slice(at * BATCH, (at + 1) * BATCH)) {
-            const known = await prepareOnce(statement)
-            known.run([...statement.values])
-          }
-        }),
-      )
+      await commit(slicesOf(statements))
       return undefined
     },
   }
@@ -384,7 +389,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
     clients: async () => (await select<{ client_id: string }>(clients, [])).map(row => row.client_id),
     version: async clientId => (await reader.tenant(clientId))?.version ?? 0,
     read: work => work(reader),
-    begin: async () => beginTurn(),
+    begin: beginTurn,
     announce() {},
     listen() {},
     inUse: () => inUse,

@@ -26,6 +26,14 @@ export interface CoverageTables {
 
 /** The coverage of clients in a database. */
 export interface StoredCoverage extends Coverage {
+  /**
+   * Commits a turn of clients with the changes of their coverage: their forks, resets and removals since its beginning. A
+   * turn that may reset or remove a client begins with a flush.
+   * @param work executes statements in its transaction, and commits
+   */
+  commit(clientIds: readonly string[], work: (statements: readonly Statement[]) => Promise<void>): Promise<void>
+  /** Forgets these changes. */
+  rollback(clientIds: readonly string[]): void
   /** Writes all that waits, also of the clients whose last write failed. Never rejects. */
   flushAll(): Promise<void>
 }
@@ -35,7 +43,7 @@ const RETRY_MS = 1000
 
 /**
  * The coverage of clients in a database, which all servers share. Facts are written after their answers, all that came
- * meanwhile in one transaction.
+ * meanwhile in one transaction. Forks, resets and removals are written with the turns that do them.
  * @param wait the milliseconds for further answers before a write. A crash loses the answers of this time, and a reset or
  *   removal on another server comes before them.
  */
@@ -44,10 +52,10 @@ export function createStoredCoverage(
   timers: Timers,
   wait: number,
 ): StoredCoverage {
-  /** The statements that are not written yet. Those of a client precede its facts that wait. */
-  let pending: Statement[] = []
   /** The facts that are not written yet, by client. */
   const waiting = new Map<string, FactCounts>()
+  /** Forks, resets and removals in turns that have not committed, by client. */
+  const changes = new Map<string, Statement[]>()
   /** The clients whose last write failed by itself. Each is written apart, and no other waits for it. */
   const failing = new Set<string>()
   /** The work that waits for its timer. */
@@ -59,38 +67,27 @@ export function createStoredCoverage(
     return facts
   }
 
-  /** Takes all that is not written yet of some clients. */
-  function take(isTaken: (clientId: string) => boolean): Statement[] {
-    const taken = pending.filter(statement => isTaken(clientOf(statement)))
-    pending = pending.filter(statement => !isTaken(clientOf(statement)))
-    for (const [clientId, facts] of waiting) {
-      if (!isTaken(clientId)) continue
-      taken.push(...toStatements(clientId, facts))
+  /** Takes the facts of clients that are not written yet. */
+  function take(clientIds: readonly string[]): Statement[] {
+    const taken: Statement[] = []
+    for (const clientId of clientIds) {
+      taken.push(...toStatements(clientId, waiting.get(clientId) ?? new FactCounts()))
       waiting.delete(clientId)
     }
     return taken
   }
 
-  /** Puts back what could not be written. Facts add up again, so that they stay few. */
+  /** Puts back facts that could not be written. They add up with those that came meanwhile. */
   function putBack(statements: readonly Statement[]) {
-    const followed = new Set(pending.map(clientOf))
-    const others: Statement[] = []
-    for (const statement of statements.toReversed()) {
-      const clientId = clientOf(statement)
-      if (statement.name === ADD.name && !followed.has(clientId)) {
-        const [, operation, fact, answers] = statement.values as FactRow
-        factsOf(clientId).count(operation, fact, answers)
-      } else {
-        others.push(statement)
-        followed.add(clientId)
-      }
+    for (const { values } of statements) {
+      const [clientId, operation, fact, answers] = values as FactRow
+      factsOf(clientId).count(operation, fact, answers)
     }
-    pending = [...others.reverse(), ...pending].slice(-MOST_PENDING)
   }
 
-  /** Writes what waits, in transactions of many clients. A client whose change fails keeps all of its own waiting. */
+  /** Writes what waits, in transactions of many clients. A client whose write fails keeps all of its own waiting. */
   async function write(): Promise<void> {
-    let statements = take(clientId => !failing.has(clientId))
+    let statements = take([...waiting.keys()].filter(clientId => !failing.has(clientId)))
     try {
       while (statements.length > 0) {
         const batch = statements.slice(0, endOfBatch(statements))
@@ -113,7 +110,7 @@ export function createStoredCoverage(
   /** Writes what waits of each client whose last write failed. Rejects if one fails again. */
   async function writeFailing(): Promise<void> {
     for (const client of [...failing]) {
-      let statements = take(clientId => clientId === client)
+      let statements = take([client])
       try {
         if ((await transact(statements)) !== undefined) continue
         statements = []
@@ -129,7 +126,6 @@ export function createStoredCoverage(
   const flush = sharedRuns(write)
   const retry = sharedRuns(writeFailing)
   const flushQuietly = () => flush().catch(() => {})
-  const retryQuietly = () => retry().catch(() => {})
 
   /** Plans some work, and again a second later if it fails. */
   function plan(work: () => Promise<void>, delay: number) {
@@ -144,21 +140,18 @@ export function createStoredCoverage(
     })
   }
 
-  /** Adds statements that follow the facts of their client. */
-  function follow(statements: readonly Omit<Statement, 'values'>[], ...values: [clientId: string, ...string[]]) {
-    const [client] = values
-    pending.push(...toStatements(client, factsOf(client)), ...statements.map(statement => ({ ...statement, values })))
-    waiting.delete(client)
-    plan(flush, wait)
+  /** Adds a change that commits with the turn of its client. */
+  function change(statements: readonly Omit<Statement, 'values'>[], ...values: [clientId: string, ...string[]]) {
+    const [clientId] = values
+    const added = statements.map(statement => ({ ...statement, values }))
+    changes.set(clientId, [...(changes.get(clientId) ?? []), ...added])
   }
 
-  /** Throws SERVICE_UNAVAILABLE, also if changes of one of the clients cannot be written. */
+  /** Throws SERVICE_UNAVAILABLE, also if facts of one of the clients cannot be written. */
   async function read(statement: Statement, columns: readonly string[], clients: readonly string[] = []) {
-    const isFailing = () => clients.some(clientId => failing.has(clientId))
     try {
       await flush()
-      if (isFailing()) await retryQuietly()
-      if (!isFailing()) return await select(statement, columns)
+      if (!clients.some(clientId => failing.has(clientId))) return await select(statement, columns)
     } catch {}
     throw errors.databaseUnavailable()
   }
@@ -169,9 +162,9 @@ export function createStoredCoverage(
       for (const fact of facts) counts.count(operation, fact)
       plan(flush, wait)
     },
-    fork: (clientId, origin) => follow([FORK], clientId, origin),
-    reset: clientId => follow(HAND_OVER, clientId),
-    remove: clientId => follow([...HAND_OVER, REMOVE], clientId),
+    fork: (clientId, origin) => change([FORK], clientId, origin),
+    reset: clientId => change(HAND_OVER, clientId),
+    remove: clientId => change([...HAND_OVER, REMOVE], clientId),
     async read(clients) {
       const [statement, own] = clients === 'all' ? [READ_ALL, []] : [readOf(clients), clients]
       const rows = await read(statement, ['operation', 'fact', 'answers'], own)
@@ -181,9 +174,26 @@ export function createStoredCoverage(
     },
     clients: async () => (await read(CLIENTS, ['client_id'])).map(row => row.client_id as string),
     flush: flushQuietly,
+    async commit(clientIds, work) {
+      const changed = clientIds.filter(clientId => changes.has(clientId))
+      const facts = take(changed)
+      try {
+        await work([...facts, ...changed.flatMap(clientId => changes.get(clientId) ?? [])])
+        for (const clientId of changed) {
+          changes.delete(clientId)
+          failing.delete(clientId)
+        }
+      } catch (error) {
+        putBack(facts)
+        throw error
+      }
+    },
+    rollback(clientIds) {
+      for (const clientId of clientIds) changes.delete(clientId)
+    },
     async flushAll() {
       await flushQuietly()
-      await retryQuietly()
+      await retry().catch(() => {})
     },
     pending: () => planned.size,
   }
@@ -201,8 +211,6 @@ function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** The most statements that wait while the database is away. */
-const MOST_PENDING = 10_000
 /** About the most statements of a transaction, which holds up those of other servers. */
 const BATCH = 1000
 
@@ -230,7 +238,8 @@ const ADD = {
     ON CONFLICT (client_id, operation, fact) DO UPDATE SET ${ADDED}`,
 }
 
-const FORK = {
+/** Adds the origin of a fork. */
+export const FORK = {
   name: 'add fork',
   text: `INSERT INTO sandbox_fork VALUES ($1, $2) ON CONFLICT (client_id) DO UPDATE SET origin = excluded.origin`,
 }

@@ -340,9 +340,11 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     for (const { failure } of all) if (failure !== undefined) throw failure.error
     let transaction: Transaction | undefined
     try {
-      transaction = await database.begin(all.map(({ clientId }) => clientId))
+      const isReplacing = work.skipsDueWork === true && !work.isRead(now())
+      const clientIds = all.map(({ clientId }) => clientId)
+      transaction = await database.begin(clientIds, isReplacing)
       const rows = new Map<Slot, TenantRow | undefined>()
-      const loading = work.skipsDueWork && !work.isRead(now()) ? loadForReplacement : load
+      const loading = isReplacing ? loadForReplacement : load
       for (const slot of all) rows.set(slot, await loading(slot, transaction))
       const realNow = now()
       const later: Afterwards[] = []

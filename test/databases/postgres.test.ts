@@ -580,12 +580,16 @@ t.test(
       const [one, two] = await Promise.all([openOf(url), openOf(url)])
       const time = manualTime()
       const [first, second] = [one.createCoverage(time.timers), two.createCoverage(manualTime().timers)]
+      const turn = await one.begin(['fork'])
       first.fork('fork', 'acme')
+      await turn.commit()
       first.add('fork', 'GET /x', ['status 200'])
       time.pass(5)
       t.equal(first.pending(), 0, 'they are being written')
       await first.flush()
+      const removal = await two.begin(['fork'], true)
       second.remove('fork')
+      await removal.commit()
       t.equal((await second.read(['acme'])).get('GET /x')?.get('status 200'), 1)
       t.equal((await second.read(['fork'])).size, 0)
       await Promise.all([one.close(), two.close()])
@@ -598,9 +602,9 @@ t.test(
       const begun: string[] = []
       const wrap = (database: Database): Database => ({
         ...database,
-        begin(clientIds) {
+        begin(clientIds, isReplacing) {
           begun.push(...clientIds)
-          return database.begin(clientIds)
+          return database.begin(clientIds, isReplacing)
         },
       })
       const { app } = await onPostgres(t, url, { wrap })
@@ -640,7 +644,7 @@ t.test(
 
     t.test('persistence: a locked or damaged log or coverage of clients holds up no other client', async t => {
       const url = await createDatabase()
-      const { app } = await onPostgres(t, url)
+      const { app } = await onPostgres(t, url, { timers: createTimers() })
       const [other, ...held] = await Promise.all(['other', 'one', 'two', 'three'].map(id => connect(app, id)))
       const read = (path: string, clientId: string) => call(app, 'GET', `/_sandbox/${path}?client=${clientId}`)
       for (const path of ['requests', 'coverage']) for (const { clientId } of held) await read(path, clientId)
@@ -664,7 +668,7 @@ t.test(
           await all()
           t.equal((await read(path, 'one')).status, 503, `${path} of a locked client`)
         })
-        for (const { clientId } of held) t.equal((await read(path, clientId)).status, 200, 'they go on')
+        for (const { clientId } of held) while ((await read(path, clientId)).status !== 200) await pause(50)
       }
       t.equal((await read('requests', 'one')).body.last, 3, 'nothing is lost')
 
@@ -673,6 +677,57 @@ t.test(
       await query(url, `UPDATE sandbox_coverage SET answers = ${most} ${ofHeld}`)
       await all()
       t.equal((await read('requests', 'one')).status, 200)
+    })
+
+    t.test('persistence, The turn of a request: a reset and a removal change the coverage, or nothing', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url, { timers: createTimers() })
+      const origin = await connect(app)
+      const send = (method: 'POST' | 'DELETE', path: string, body?: object) =>
+        call(app, method, `/_sandbox${path}`, { body })
+      const fork = (of: string, clientId: string) => send('POST', `/fork?client=${of}`, { clientId })
+      const requests = async (clientId: string) => {
+        const { operations } = (await call(app, 'GET', `/_sandbox/coverage?client=${clientId}`)).body
+        return operations.find(({ operation }: { operation: string }) => operation === 'GET /api/v1/bills').requests
+      }
+      await origin.get('/api/v1/bills')
+      await fork('acme', 'job')
+      const job = await connect(app, 'job')
+      await job.get('/api/v1/bills')
+      t.same([await requests('acme'), await requests('job')], [2, 1])
+      const acts = [
+        ['POST', '/reset?client=job'],
+        ['DELETE', '/clients/job'],
+      ] as const
+      await locked(url, "SELECT * FROM sandbox_coverage WHERE client_id = 'job' FOR UPDATE", async () => {
+        for (const [method, path] of acts) t.equal((await send(method, path)).status, 503, path)
+        t.equal((await send('POST', '/reset?client=acme')).status, 200, 'of another client')
+        await job.get('/api/v1/bills')
+        t.equal((await fork('job', 'copy')).status, 201)
+      })
+      const copy = await connect(app, 'copy')
+      await copy.get('/api/v1/bills')
+      t.equal((await send('POST', '/reset?client=job')).status, 200)
+      t.same([await requests('job'), await requests('copy')], [0, 1])
+      await fork('job', 'second')
+      const second = await connect(app, 'second')
+      await second.get('/api/v1/bills')
+      t.equal((await send('DELETE', '/clients/second')).status, 200)
+      t.equal(await requests('job'), 1)
+    })
+
+    t.test('persistence: a client that another server removes and begins again keeps its coverage', async t => {
+      const [one, two] = await serve(t, await createDatabase(), 2, { timers })
+      const first = await connect(one?.app as FastifyInstance, 'job')
+      await first.get('/api/v1/bills')
+      await call(two?.app as FastifyInstance, 'DELETE', '/_sandbox/clients/job')
+      t.equal((await first.get('/api/v1/bills')).status, 401)
+      const again = await connect(two?.app as FastifyInstance, 'job')
+      await again.get('/api/v1/bills')
+      const here = await connect(one?.app as FastifyInstance, 'job')
+      t.equal((await here.post('/api/v1/bills', bill())).status, 201)
+      const { body } = await call(two?.app as FastifyInstance, 'GET', '/_sandbox/coverage?client=job')
+      t.match(body.summary, { operations: { met: 3 } })
     })
 
     t.test('persistence: ten clients with five connections: no 5xx', async t => {

@@ -243,8 +243,8 @@ onDatabase('persistence, The turn of a request: a large state goes in batches, m
   const wrap = (database: Database): Database => ({
     ...database,
     read: work => database.read(reader => work(watched(reader))),
-    async begin(clientIds) {
-      const transaction = watched(await database.begin(clientIds))
+    async begin(clientIds, isReplacing) {
+      const transaction = watched(await database.begin(clientIds, isReplacing))
       return {
         ...transaction,
         write(clientId, tenant, rows) {
