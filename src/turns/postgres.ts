@@ -381,8 +381,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       for (const { name, text, values } of statements) await run(name, text, [...values])
       await end('COMMIT')
     }
-    const refusal = (error: unknown) =>
-      (error as { readonly code?: unknown }).code === LOCK_NOT_AVAILABLE ? new LockedError(describe(error)) : error
     const locked = new Map<string, TenantRow | undefined>()
     try {
       for (const clientId of clientIds.filter(isStorable)) {
@@ -396,7 +394,9 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       }
     } catch (error) {
       await rollback()
-      throw refusal(error)
+      throw (error as { readonly code?: unknown }).code === LOCK_NOT_AVAILABLE
+        ? new LockedError(describe(error))
+        : error
     }
     return {
       ...readerOf(run),
@@ -414,13 +414,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const tenant = [clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum]
         await run('write', WRITE, [...tenant, ...columns(record), ...columns(event)])
       },
-      async commit() {
-        try {
-          await (coverage?.commit(clientIds, commit) ?? commit())
-        } catch (error) {
-          throw refusal(error)
-        }
-      },
+      commit: () => coverage?.commit(clientIds, commit) ?? commit(),
       rollback,
     }
   }

@@ -705,6 +705,16 @@ t.test(
         await job.get('/api/v1/bills')
         t.equal((await fork('job', 'copy')).status, 201)
       })
+      // The lock of one that writes.
+      await requests('acme')
+      let reset: ReturnType<typeof send> | undefined
+      await locked(url, 'SELECT pg_advisory_xact_lock(7206115984)', async () => {
+        reset = send('POST', '/reset?client=acme')
+        const wait = waiting(url, 1).then(() => 'it waits')
+        t.equal(await Promise.race([reset, wait]), 'it waits')
+        t.equal((await fork('copy', 'another')).status, 201, 'a fork waits for none')
+      })
+      t.equal((await reset)?.status, 200)
       const copy = await connect(app, 'copy')
       await copy.get('/api/v1/bills')
       t.equal((await send('POST', '/reset?client=job')).status, 200)
@@ -718,6 +728,7 @@ t.test(
 
     t.test('persistence: a client that another server removes and begins again keeps its coverage', async t => {
       const [one, two] = await serve(t, await createDatabase(), 2, { timers })
+      const read = (stored?: Stored) => call(stored?.app as FastifyInstance, 'GET', '/_sandbox/coverage?client=job')
       const first = await connect(one?.app as FastifyInstance, 'job')
       await first.get('/api/v1/bills')
       await call(two?.app as FastifyInstance, 'DELETE', '/_sandbox/clients/job')
@@ -726,7 +737,8 @@ t.test(
       await again.get('/api/v1/bills')
       const here = await connect(one?.app as FastifyInstance, 'job')
       t.equal((await here.post('/api/v1/bills', bill())).status, 201)
-      const { body } = await call(two?.app as FastifyInstance, 'GET', '/_sandbox/coverage?client=job')
+      // Each server writes what it has not written yet.
+      const [, { body }] = [await read(two), await read(one)]
       t.match(body.summary, { operations: { met: 3 } })
     })
 

@@ -201,6 +201,23 @@ onSqliteOnly('persistence, The turn of a request: the answers of a client whose 
   t.same(of.written[1]?.sort(), ['one: 1 status 201', 'one: 1 status 404', 'one: 5 status 200'])
 })
 
+onSqliteOnly('persistence, The turn of a request: a flush writes what came during a write', async t => {
+  const { of, coverage, answer } = failingCoverage('one')
+  let go = () => {}
+  of.answered = new Promise(resolve => {
+    go = resolve
+  })
+  answer('one', 'status 200')
+  const first = coverage.flush()
+  await until(() => of.attempts === 1)
+  answer('two', 'status 200')
+  const second = coverage.flush()
+  go()
+  await first
+  await second
+  t.same(of.written, [['two: 1 status 200']])
+})
+
 onSqliteOnly('persistence, The turn of a request: the coverage is reset with the turn, or not at all', async t => {
   const { of, failing, coverage, answer, read } = failingCoverage('one')
   answer('one', 'status 200')
