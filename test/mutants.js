@@ -812,6 +812,7 @@ export const mutants = {
   ],
   'turns/stored-coverage.ts': [
     ['change([...HAND_OVER, REMOVE], clientId)', 'change(HAND_OVER, clientId)', 'persistence/coverage'],
+    ['client_id = $1 AND removed = 1)', 'client_id = $1 AND removed = 2)', 'databases/postgres'],
     ['putBack(statements.filter(statement => clientOf(statement) === client))', '', 'persistence/coverage'],
     ['.filter(clientId => !failing.has(clientId))', '', 'persistence/coverage'],
     [
@@ -888,6 +889,7 @@ export const mutants = {
   ],
   'turns/postgres.ts': [
     ['COVERAGE_WAIT_MS = 5', 'COVERAGE_WAIT_MS = 200', 'databases/postgres'],
+    ['OTHERS_MS = 20', 'OTHERS_MS = 0', 'databases/postgres'],
     ['if (logPool.totalCount > 0) return client', 'return client', 'databases/postgres'],
     ["      await end('ROLLBACK').catch(() => {})\n    }\n    async", '    }\n    async', 'databases/failures'],
     ['await bound(text)\n        release()', 'await bound(text)', 'databases/failures'],

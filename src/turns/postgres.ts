@@ -50,8 +50,10 @@ const PROBE_MS = 250
 const BUSY_MS = 100
 /** The longest wait for the end of all connections when the database closes. */
 const CLOSE_MS = 1000
-/** The wait of the coverage for further answers: shorter than a turn on another server, which may reset the client. */
+/** The wait of the coverage for further answers. */
 const COVERAGE_WAIT_MS = 5
+/** The wait of a reset or a removal for other servers, which write what they answered before it. */
+const OTHERS_MS = 20
 /** The longest text that NOTIFY carries, in bytes. */
 const LONGEST_PAYLOAD = 7999
 
@@ -368,8 +370,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   }
 
   async function begin(clientIds: readonly string[], isReplacing = false): Promise<Transaction> {
-    // Its answers count for the life that ends. Within the turn, the flush could wait for the connection of the turn.
-    if (isReplacing) await coverage?.flush()
+    // Answers so far count for the life that ends. Within the turn, the flush could wait for the connection of the turn.
+    if (isReplacing) await Promise.all([coverage?.flush(), setTimer(OTHERS_MS)])
     const { run, end } = await transact(`BEGIN; ${IN_ORDER}`)
     async function rollback() {
       coverage?.rollback(clientIds)

@@ -234,7 +234,8 @@ const toStatements = (clientId: string, facts: Facts): Statement[] =>
 
 const ADD = {
   name: 'add coverage',
-  text: `INSERT INTO sandbox_coverage VALUES ($1, $2, $3, $4)
+  text: `INSERT INTO sandbox_coverage SELECT $1, $2, $3, $4
+    WHERE NOT EXISTS (SELECT 1 FROM sandbox_tenant WHERE client_id = $1 AND removed = 1)
     ON CONFLICT (client_id, operation, fact) DO UPDATE SET ${ADDED}`,
 }
 

@@ -592,6 +592,9 @@ t.test(
       await removal.commit()
       t.equal((await second.read(['acme'])).get('GET /x')?.get('status 200'), 1)
       t.equal((await second.read(['fork'])).size, 0)
+      await query(url, "UPDATE sandbox_tenant SET removed = 1 WHERE client_id = 'fork'")
+      first.add('fork', 'GET /x', ['status 200'])
+      t.equal((await first.read(['fork'])).size, 0, 'a client that is gone counts no answers')
       await Promise.all([one.close(), two.close()])
     })
 
@@ -724,6 +727,25 @@ t.test(
       await second.get('/api/v1/bills')
       t.equal((await send('DELETE', '/clients/second')).status, 200)
       t.equal(await requests('job'), 1)
+    })
+
+    t.test('persistence, The turn of a request: a removal follows the answers of other servers', async t => {
+      const [one, two] = await serve(t, await createDatabase(), 2, { timers: createTimers() })
+      const [here, there] = [one?.app as FastifyInstance, two?.app as FastifyInstance]
+      await connect(here, 'origin')
+      for (let job = 0; job < 20; job++) {
+        await call(here, 'POST', '/_sandbox/fork?client=origin', { body: { clientId: 'job' } })
+        t.equal((await (await connect(here, 'job')).get('/api/v1/bills')).status, 200)
+        t.equal((await call(there, 'DELETE', '/_sandbox/clients/job')).status, 200)
+      }
+      const { operations } = (await call(there, 'GET', '/_sandbox/coverage?client=origin')).body
+      const met = operations.filter(({ requests }: { requests: number }) => requests > 0)
+      t.same(
+        met
+          .map(({ operation, requests }: { operation: string; requests: number }) => `${requests} ${operation}`)
+          .sort(),
+        ['20 GET /api/v1/bills', '21 POST /api/v1/oauth/token'],
+      )
     })
 
     t.test('persistence: a client that another server removes and begins again keeps its coverage', async t => {
