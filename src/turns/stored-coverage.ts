@@ -34,7 +34,9 @@ export interface StoredCoverage extends Coverage {
   commit(clientIds: readonly string[], work: (statements: readonly Statement[]) => Promise<void>): Promise<void>
   /** Forgets these changes. */
   rollback(clientIds: readonly string[]): void
-  /** Writes all that waits, also of the clients whose last write failed. Never rejects. */
+  /** Writes all that waits, but for the clients whose last write failed. Never rejects. */
+  flush(): Promise<void>
+  /** Writes all that waits, also of these clients. Never rejects. */
   flushAll(): Promise<void>
 }
 

@@ -586,7 +586,7 @@ t.test(
       first.add('fork', 'GET /x', ['status 200'])
       time.pass(5)
       t.equal(first.pending(), 0, 'they are being written')
-      await first.flush()
+      await first.read(['acme'])
       const removal = await two.begin(['fork'], true)
       second.remove('fork')
       await removal.commit()

@@ -31,8 +31,6 @@ export interface Coverage {
   read(clients: readonly string[] | 'all'): Eventually<Facts>
   /** Lists the clients that have got an answer, in no order. Throws, or rejects with, SERVICE_UNAVAILABLE. */
   clients(): Eventually<string[]>
-  /** Resolves after all is stored that came before. Never rejects. */
-  flush(): Eventually<void>
   /** The number of timers that are set, for tests. */
   pending(): number
 }
@@ -105,7 +103,6 @@ export function createCoverage(): Coverage {
       return merged
     },
     clients: () => [...own.keys()],
-    flush() {},
     pending: () => 0,
   }
 }
