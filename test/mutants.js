@@ -889,7 +889,14 @@ export const mutants = {
   ],
   'turns/postgres.ts': [
     ['COVERAGE_WAIT_MS = 5', 'COVERAGE_WAIT_MS = 200', 'databases/postgres'],
-    ['OTHERS_MS = 20', 'OTHERS_MS = 0', 'databases/postgres'],
+    ['OTHERS_MS = 500', 'OTHERS_MS = 0', 'databases/postgres'],
+    ['if (others <= 0) return', 'if (others >= 0) return', 'databases/postgres'],
+    ["if (kind === 'done') asked.get(key)?.()", '', 'databases/postgres', 'each reset would wait for 500 ms'],
+    [
+      'await Promise.all([requestLog?.flush(), coverage?.flush()])\n    await notify',
+      'await notify',
+      'databases/postgres',
+    ],
     ['if (logPool.totalCount > 0) return client', 'return client', 'databases/postgres'],
     ["      await end('ROLLBACK').catch(() => {})\n    }\n    async", '    }\n    async', 'databases/failures'],
     ['await bound(text)\n        release()', 'await bound(text)', 'databases/failures'],

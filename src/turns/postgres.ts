@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Socket } from 'node:net'
 import { setTimeout as setTimer } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
@@ -11,7 +12,7 @@ import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
 import type { CoverageTables, Statement, StoredCoverage } from './stored-coverage.js'
-import { createStoredCoverage, FORK } from './stored-coverage.js'
+import { createStoredCoverage, FORK, sharedRuns } from './stored-coverage.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -23,6 +24,10 @@ export interface PostgresOptions {
 const MIGRATION_LOCK = 7_206_115_983
 const COVERAGE_LOCK = MIGRATION_LOCK + 1
 const CHANNEL = 'sandbox_tenant'
+/** The channel on which a server has the others write what they have answered: `ask KEY`, and `done KEY` from each. */
+const ANSWERS_CHANNEL = 'sandbox_answers'
+/** The name of the connection of each server that listens. */
+const LISTENER = 'payments-sandbox, listening'
 /** The message of pg-pool if all connections are busy for too long: the database is slow, but not away. */
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
 /** The message of pg if a statement gets no answer. */
@@ -52,8 +57,8 @@ const BUSY_MS = 100
 const CLOSE_MS = 1000
 /** The wait of the coverage for further answers. */
 const COVERAGE_WAIT_MS = 5
-/** The wait of a reset or a removal for other servers, which write what they answered before it. */
-const OTHERS_MS = 20
+/** The longest wait of a reset or a removal for other servers, which write what they have answered before it. */
+const OTHERS_MS = 500
 /** The longest text that NOTIFY carries, in bytes. */
 const LONGEST_PAYLOAD = 7999
 
@@ -91,7 +96,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       poolOf(CONNECTIONS),
       poolOf(SPARE_CONNECTIONS),
       // A read of a client in memory waits for no turn.
-      poolOf(1, { onConnect: async client => void (await client.query(`LISTEN ${CHANNEL}`)) }),
+      poolOf(1, { onConnect: async client => void (await client.query(BEGIN_LISTENING)) }),
       // A locked request log holds up neither.
       poolOf(1),
     ]
@@ -264,8 +269,39 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
+  /** The calls for answers of other servers, by key. */
+  const asked = new Map<string, () => void>()
+  const notifyAnswers = (message: string) =>
+    query({ name: 'notify answers', text: 'SELECT pg_notify($1, $2)', values: [ANSWERS_CHANNEL, message] })
+
+  /** Has all other servers write what they have answered so far, for a while. */
+  const settleOthers = sharedRuns(async () => {
+    const { rows } = await query({ name: 'listeners', text: LISTENERS, values: [LISTENER] })
+    let others = Number(rows[0]?.count) - 1
+    if (others <= 0) return
+    const key = randomUUID()
+    const done = new Promise<void>(resolve => {
+      asked.set(key, () => --others === 0 && resolve())
+    })
+    await notifyAnswers(`ask ${key}`)
+    await Promise.race([done, setTimer(OTHERS_MS, undefined, { ref: false })])
+    asked.delete(key)
+  })
+
+  async function onAnswersMessage(message: string) {
+    const [kind, key = ''] = message.split(' ')
+    if (kind === 'done') asked.get(key)?.()
+    // A server hears itself, too.
+    if (kind !== 'ask' || asked.has(key)) return
+    await Promise.all([requestLog?.flush(), coverage?.flush()])
+    await notifyAnswers(`done ${key}`).catch(() => {})
+  }
+
   listenPool.on('connect', client => {
-    client.on('notification', ({ payload }) => onChanged(payload as string))
+    client.on('notification', ({ channel, payload = '' }) => {
+      if (channel === CHANNEL) onChanged(payload)
+      else void onAnswersMessage(payload)
+    })
     // Without a connection, it has heard nothing.
     onChanged()
   })
@@ -371,7 +407,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   async function begin(clientIds: readonly string[], isReplacing = false): Promise<Transaction> {
     // Answers so far count for the life that ends. Within the turn, the flush could wait for the connection of the turn.
-    if (isReplacing) await Promise.all([coverage?.flush(), setTimer(OTHERS_MS)])
+    if (isReplacing) await Promise.all([coverage?.flush(), settleOthers().catch(() => {})])
     const { run, end } = await transact(`BEGIN; ${IN_ORDER}`)
     async function rollback() {
       coverage?.rollback(clientIds)
@@ -569,6 +605,14 @@ const toRow = ({ number, version, ...texts }: Columns): Row => ({
 
 const CLIENTS = `
   SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND (version <> 0 OR content <> '') ORDER BY client_id`
+
+const BEGIN_LISTENING = `
+  SET application_name = '${LISTENER}';
+  LISTEN ${CHANNEL};
+  LISTEN ${ANSWERS_CHANNEL}`
+
+const LISTENERS = `
+  SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`
 
 const VERSIONS = 'SELECT client_id, version FROM sandbox_tenant WHERE client_id = ANY($1::text[])'
 

@@ -202,7 +202,7 @@ export function createStoredCoverage(
 }
 
 /** Returns a function that does some work once at a time. A run that begins after its call serves all that wait for it. */
-function sharedRuns(work: () => Promise<void>): () => Promise<void> {
+export function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   return async () => {
     await running?.catch(() => {})

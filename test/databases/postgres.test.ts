@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
 import type { Test } from 'tap'
 import t from 'tap'
 import { createTimers } from '../../src/http/timers.js'
@@ -730,7 +731,8 @@ t.test(
     })
 
     t.test('persistence, The turn of a request: a removal follows the answers of other servers', async t => {
-      const [one, two] = await serve(t, await createDatabase(), 2, { timers: createTimers() })
+      const url = await createDatabase()
+      const [one, two] = await serve(t, url, 2, { timers: createTimers() })
       const [here, there] = [one?.app as FastifyInstance, two?.app as FastifyInstance]
       await connect(here, 'origin')
       for (let job = 0; job < 20; job++) {
@@ -738,6 +740,12 @@ t.test(
         t.equal((await (await connect(here, 'job')).get('/api/v1/bills')).status, 200)
         t.equal((await call(there, 'DELETE', '/_sandbox/clients/job')).status, 200)
       }
+      // One that is frozen answers nothing.
+      const frozen = new pg.Client({ connectionString: url, application_name: 'payments-sandbox, listening' })
+      await frozen.connect()
+      await connect(here, 'other')
+      t.equal((await call(here, 'POST', '/_sandbox/reset?client=other')).status, 200)
+      await frozen.end()
       const { operations } = (await call(there, 'GET', '/_sandbox/coverage?client=origin')).body
       const met = operations.filter(({ requests }: { requests: number }) => requests > 0)
       t.same(
