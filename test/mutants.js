@@ -892,11 +892,7 @@ export const mutants = {
     ['OTHERS_MS = 500', 'OTHERS_MS = 0', 'databases/postgres', 'a server without load has written by then'],
     ['if (others <= 0) return', 'if (others >= 0) return', 'databases/postgres'],
     ["if (kind === 'done') asked.get(key)?.()", '', 'databases/postgres', 'each reset would wait for 500 ms'],
-    [
-      'await Promise.all([requestLog?.flush(), coverage?.flush()])\n    await notify',
-      'await notify',
-      'databases/postgres',
-    ],
+    ['    await Promise.all([requestLog?.flush(), coverage?.flush()])\n', '', 'databases/postgres'],
     ['if (logPool.totalCount > 0) return client', 'return client', 'databases/postgres'],
     ["      await end('ROLLBACK').catch(() => {})\n    }\n    async", '    }\n    async', 'databases/failures'],
     ['await bound(text)\n        release()', 'await bound(text)', 'databases/failures'],

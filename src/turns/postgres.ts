@@ -26,6 +26,8 @@ const COVERAGE_LOCK = MIGRATION_LOCK + 1
 const CHANNEL = 'sandbox_tenant'
 /** The channel on which a server has the others write what they have answered: `ask KEY`, and `done KEY` from each. */
 const ANSWERS_CHANNEL = 'sandbox_answers'
+/** The length of a key, a UUID. */
+const KEY_LENGTH = 36
 /** The name of the connection of each server that listens. */
 const LISTENER = 'payments-sandbox, listening'
 /** The message of pg-pool if all connections are busy for too long: the database is slow, but not away. */
@@ -261,18 +263,19 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   async function announceAll() {
     while (changed.size > 0) {
-      const values = [CHANNEL, [...changed]]
+      const clientIds = [...changed]
       changed.clear()
-      const text = 'SELECT pg_notify($1, client_id) FROM unnest($2::text[]) AS client_id'
       // Calls that wait look again by themselves, too.
-      await query({ name: 'announce', text, values }).catch(() => {})
+      await notify(CHANNEL, clientIds).catch(() => {})
     }
   }
 
   /** The calls for answers of other servers, by key. */
   const asked = new Map<string, () => void>()
-  const notifyAnswers = (message: string) =>
-    query({ name: 'notify answers', text: 'SELECT pg_notify($1, $2)', values: [ANSWERS_CHANNEL, message] })
+  /** The keys of other servers that wait for an answer of this one. */
+  const asking = new Set<string>()
+  const notify = (channel: string, payloads: readonly string[]) =>
+    query({ name: 'notify', text: NOTIFY, values: [channel, payloads] })
 
   /** Has all other servers write what they have answered so far, for a while. */
   const settleOthers = sharedRuns(async () => {
@@ -283,24 +286,35 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     const done = new Promise<void>(resolve => {
       asked.set(key, () => --others === 0 && resolve())
     })
-    await notifyAnswers(`ask ${key}`)
+    await notify(ANSWERS_CHANNEL, [`ask ${key}`])
     await Promise.race([done, setTimer(OTHERS_MS, undefined, { ref: false })])
     asked.delete(key)
   })
 
-  async function onAnswersMessage(message: string) {
+  const answerOthers = sharedRuns(async () => {
+    const keys = [...asking]
+    if (keys.length === 0) return
+    asking.clear()
+    await Promise.all([requestLog?.flush(), coverage?.flush()])
+    await notify(
+      ANSWERS_CHANNEL,
+      keys.map(key => `done ${key}`),
+    )
+  })
+
+  function onAnswersMessage(message: string) {
     const [kind, key = ''] = message.split(' ')
     if (kind === 'done') asked.get(key)?.()
     // A server hears itself, too.
-    if (kind !== 'ask' || asked.has(key)) return
-    await Promise.all([requestLog?.flush(), coverage?.flush()])
-    await notifyAnswers(`done ${key}`).catch(() => {})
+    if (kind !== 'ask' || asked.has(key) || key.length !== KEY_LENGTH) return
+    asking.add(key)
+    void answerOthers().catch(() => {})
   }
 
   listenPool.on('connect', client => {
     client.on('notification', ({ channel, payload = '' }) => {
       if (channel === CHANNEL) onChanged(payload)
-      else void onAnswersMessage(payload)
+      else onAnswersMessage(payload)
     })
     // Without a connection, it has heard nothing.
     onChanged()
@@ -610,6 +624,8 @@ const BEGIN_LISTENING = `
   SET application_name = '${LISTENER}';
   LISTEN ${CHANNEL};
   LISTEN ${ANSWERS_CHANNEL}`
+
+const NOTIFY = 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload'
 
 const LISTENERS = `
   SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`
