@@ -291,6 +291,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     asked.delete(key)
   })
 
+  /** Writes what this server has answered, and then answers those that ask. */
   const answerOthers = sharedRuns(async () => {
     const keys = [...asking]
     if (keys.length === 0) return
