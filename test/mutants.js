@@ -810,6 +810,7 @@ export const mutants = {
     ],
     ['checksum === checksumOf(clientId, name, content, 0, content)', 'true', 'persistence/snapshots'],
   ],
+  'turns/shared-runs.ts': [['    await running?.catch(() => {})\n', '', 'persistence/coverage']],
   'turns/stored-coverage.ts': [
     ['change([...HAND_OVER, REMOVE], clientId)', 'change(HAND_OVER, clientId)', 'persistence/coverage'],
     ['client_id = $1 AND removed = 1)', 'client_id = $1 AND removed = 2)', 'databases/postgres'],
@@ -829,7 +830,6 @@ export const mutants = {
     ['...(changes.get(clientId) ?? []), ', '', 'persistence/coverage'],
     ['if (!clients.some(clientId => failing.has(clientId))) return', 'return', 'persistence/coverage'],
     ['      await retry().catch(() => {})\n', '', 'persistence/coverage'],
-    ['    await running?.catch(() => {})\n', '', 'persistence/coverage'],
     ['if (failing.size > 0) throw errors.databaseUnavailable()', '', 'persistence/coverage'],
     ['statements[end]?.values[0] === statements[end - 1]?.values[0]', 'false', 'persistence/coverage'],
     ['isClosing || plan(work, RETRY_MS)', '{}', 'persistence/coverage'],

@@ -9,6 +9,7 @@ import { LoggedRequest } from '../features/request-log/schemas.js'
 import { inSlices } from '../http/slices.js'
 import { isValid } from '../http/validation.js'
 import { countOf, MOST_COUNTED } from './database.js'
+import { sharedRuns } from './shared-runs.js'
 
 /** Runs a statement. Rejects at once while the database is away. */
 export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
@@ -35,7 +36,6 @@ const PART_PER_CHECK = 16
 export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds): RequestLog {
   let waiting: Change[] = []
   let waitingBytes = 0
-  let round: Promise<void> | undefined
   /** The writes in progress, by client. */
   const writing = new Map<string, Promise<void>>()
   let unchecked = 0
@@ -71,16 +71,6 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     for (let writes = 0; writes < 2 && (writing.has(clientId) || isWaiting(clientId)); writes++) await write(clientId)
   }
 
-  /** Waits until all is written that came before, as far as it can be. */
-  async function flush(): Promise<void> {
-    for (let rounds = 0; rounds < 2 && (waiting.length > 0 || round !== undefined); rounds++) {
-      round ??= writeAll().finally(() => {
-        round = undefined
-      })
-      await round
-    }
-  }
-
   /** Writes the changes of each client, one after the other. One that takes long or fails holds up no other. */
   async function writeAll(): Promise<void> {
     const soon = (work: Promise<unknown>) =>
@@ -93,6 +83,9 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       await soon(query({ text: TRIM, values: [bounds.bytes] }))
     }
   }
+
+  /** Waits until all is written that came before, as far as it can be. */
+  const flush = sharedRuns(writeAll)
 
   /** Writes the changes of a client, one batch at a time. */
   function write(clientId: string): Promise<void> {

@@ -11,8 +11,9 @@ import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, LockedError, oneL
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
+import { sharedRuns } from './shared-runs.js'
 import type { CoverageTables, Statement, StoredCoverage } from './stored-coverage.js'
-import { createStoredCoverage, FORK, sharedRuns } from './stored-coverage.js'
+import { createStoredCoverage, FORK } from './stored-coverage.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -248,7 +249,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   // ---------------------------------------------------------------------------------------------------- notifications
 
   const changed = new Set<string>()
-  let announcing: Promise<void> | undefined
   let requestLog: RequestLog | undefined
   let coverage: StoredCoverage | undefined
 
@@ -256,19 +256,16 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   function announce(clientId: string) {
     if (Buffer.byteLength(clientId) > LONGEST_PAYLOAD) return
     changed.add(clientId)
-    announcing ??= announceAll().finally(() => {
-      announcing = undefined
-    })
+    void announceAll()
   }
 
-  async function announceAll() {
-    while (changed.size > 0) {
-      const clientIds = [...changed]
-      changed.clear()
-      // Calls that wait look again by themselves, too.
-      await notify(CHANNEL, clientIds).catch(() => {})
-    }
-  }
+  const announceAll = sharedRuns(async () => {
+    const clientIds = [...changed]
+    if (clientIds.length === 0) return
+    changed.clear()
+    // Calls that wait look again by themselves, too.
+    await notify(CHANNEL, clientIds).catch(() => {})
+  })
 
   /** The calls for answers of other servers, by key. */
   const asked = new Map<string, () => void>()
@@ -337,7 +334,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     await requestLog?.flush()
     await coverage?.flushAll()
     isClosed = true
-    await announcing
+    await announceAll()
     await endPools()
   }
 

@@ -3,6 +3,7 @@ import type { Coverage, Fact, Facts } from '../features/coverage/coverage.js'
 import { FactCounts } from '../features/coverage/coverage.js'
 import type { Timers } from '../http/timers.js'
 import { countOf } from './database.js'
+import { sharedRuns } from './shared-runs.js'
 
 /** A statement in the dialect that both databases have, with the parameters `$1`, `$2` and so on. */
 export interface Statement {
@@ -46,8 +47,7 @@ const RETRY_MS = 1000
 /**
  * The coverage of clients in a database, which all servers share. Facts are written after their answers, all that came
  * meanwhile in one transaction. Forks, resets and removals are written with the turns that do them.
- * @param wait the milliseconds for further answers before a write. A crash loses the answers of this time, and a reset or
- *   removal on another server comes before them.
+ * @param wait the milliseconds for further answers before a write. A crash loses the answers of this time
  */
 export function createStoredCoverage(
   { select, transact }: CoverageTables,
@@ -71,11 +71,8 @@ export function createStoredCoverage(
 
   /** Takes the facts of clients that are not written yet. */
   function take(clientIds: readonly string[]): Statement[] {
-    const taken: Statement[] = []
-    for (const clientId of clientIds) {
-      taken.push(...toStatements(clientId, waiting.get(clientId) ?? new FactCounts()))
-      waiting.delete(clientId)
-    }
+    const taken = clientIds.flatMap(clientId => toStatements(clientId, factsOf(clientId)))
+    for (const clientId of clientIds) waiting.delete(clientId)
     return taken
   }
 
@@ -198,18 +195,6 @@ export function createStoredCoverage(
       await retry().catch(() => {})
     },
     pending: () => planned.size,
-  }
-}
-
-/** Returns a function that does some work once at a time. A run that begins after its call serves all that wait for it. */
-export function sharedRuns(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  return async () => {
-    await running?.catch(() => {})
-    running ??= work().finally(() => {
-      running = undefined
-    })
-    await running
   }
 }
 
