@@ -17,7 +17,7 @@ const LAYERS = [
   'control/',
   'console/',
   'server\\.ts',
-  '(?:boot|start|config|command-line|log|health|replay)\\.ts|client/|compare/',
+  '(?:boot|start|config|command-line|log|health|replay)\\.ts|client/',
   'commands/',
   '(?:commands|cli)\\.ts',
 ]
@@ -50,12 +50,6 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: BROWSER },
       to: { path: BROWSER },
-    },
-    {
-      name: 'compare-connects-to-nothing',
-      severity: 'error',
-      from: { path: '^src/compare/' },
-      to: { dependencyTypes: ['core'], path: '^(?:net|tls|dns|dgram|https?|http2|inspector|child_process)(?:/|$)' },
     },
     {
       name: 'core-imports-few-packages',

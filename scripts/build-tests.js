@@ -40,7 +40,7 @@ const indexes = folders.map(folder => ({
  */
 const ordered = [
   ['control', 'tenants', 'recording', 'http', 'persistence'],
-  ['console', 'docs', 'compare', 'areas', 'core', 'commands'],
+  ['console', 'docs', 'captures', 'areas', 'core', 'commands'],
   ['library'],
   ['program'],
 ]

@@ -8,7 +8,6 @@ import { quote } from './core/errors.js'
 import type { Scenarios } from './features/scenarios/files.js'
 import { createScenarios, hasScenarios } from './features/scenarios/files.js'
 import { CONSOLE } from './http/home.js'
-import { ROOT } from './http/pages/browser-files.js'
 import { realTimers } from './http/timers.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { buildServer } from './server.js'
@@ -64,7 +63,6 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
     database,
     fixtures,
     scenarios,
-    harReader: { module: new URL('compare/har-to-state.js', ROOT) },
     requestLog: { entries: config.requestLogEntries, bytes: config.requestLogBytes },
     logger,
     publicUrl,

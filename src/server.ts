@@ -6,8 +6,6 @@ import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { guideRoutes } from './console/guide.js'
-import type { HarReaderOptions } from './console/har-reader.js'
-import { createHarReader } from './console/har-reader.js'
 import { consoleRoutes } from './console/routes.js'
 import { admin } from './control/admin/admin.js'
 import { controlRoutes } from './control/routes.js'
@@ -39,7 +37,6 @@ import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
 import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
-import type { DocumentedRoute } from './openapi/routes.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { clientOf } from './tenants/client-of.js'
@@ -76,10 +73,6 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly timers?: Timers | undefined
   /** Whether answers are not observed, and go out whole and at once, whatever the faults: a replay compares them. */
   readonly isReplay?: boolean | undefined
-  /** The reader of HAR files for the console. By default, it takes none. */
-  readonly harReader?: HarReaderOptions | undefined
-  /** Whether the requests of the API are answered and undone at the moment. By default, they never are. */
-  isUndone?(): boolean
   /** Returns the real time in milliseconds: the one place where it comes in. */
   now?(): number
   /** The milliseconds in which a request must arrive. */
@@ -89,15 +82,7 @@ export interface ServerOptions extends TenantRegistryOptions {
 /** The numbers of things that a server must release. */
 export type Held = Readonly<
   Record<
-    | 'timers'
-    | 'waits'
-    | 'largeAnswers'
-    | 'largeBodies'
-    | 'largeDocuments'
-    | 'largeReads'
-    | 'harFiles'
-    | 'turns'
-    | 'miscountedBytes',
+    'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'largeDocuments' | 'largeReads' | 'turns' | 'miscountedBytes',
     number
   >
 >
@@ -115,7 +100,6 @@ const built = channel('payments-sandbox.built')
 export function buildServer(options: ServerOptions): {
   app: FastifyInstance
   registry: TenantRegistry
-  documented: readonly DocumentedRoute[]
 } {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
@@ -125,7 +109,6 @@ export function buildServer(options: ServerOptions): {
   const largeDocuments = createLargeReads(reads, 1, 'Too many large documents are read', 1)
   const largeReads = createLargeReads(reads, 4, 'Too many pages and requests of the log are read')
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
-  const harReader = options.harReader && createHarReader(options.harReader, timers, () => app.isClosing())
 
   // The state.
   const logBounds = {
@@ -220,7 +203,7 @@ export function buildServer(options: ServerOptions): {
         next()
       })
       api.addHook('preHandler', begin)
-      takeTurns(api, turns, { ...apiTurns(registry, recorder), isUndone: options.isUndone })
+      takeTurns(api, turns, apiTurns(registry, recorder))
       for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()
     },
@@ -271,7 +254,7 @@ export function buildServer(options: ServerOptions): {
       })
       control.register(consoleRoutes, {
         prefix: '/console',
-        context: { ...context, adminToken, harReader },
+        context: { ...context, adminToken },
         stateBytes,
       })
       done()
@@ -288,7 +271,6 @@ export function buildServer(options: ServerOptions): {
       largeBodies: largeBodies.inUse(),
       largeDocuments: largeDocuments.inUse(),
       largeReads: largeReads.inUse(),
-      harFiles: harReader?.inUse() ?? 0,
       turns: turns.inUse(),
       // Counted only where it is read: it takes all bytes that are kept.
       get miscountedBytes() {
@@ -296,5 +278,5 @@ export function buildServer(options: ServerOptions): {
       },
     }),
   } satisfies Built)
-  return { app, registry, documented }
+  return { app, registry }
 }

@@ -202,9 +202,9 @@ export interface LifecycleRow {
 }
 
 /** The record of another kind that a member names. */
-export interface RefersTo {
+interface RefersTo {
   readonly kind: keyof Stores
-  /** The members of a record that a new one can name: for the example of its form, and for records that an import makes up. */
+  /** The members of a record that a new one can name, for the example of its form. */
   readonly accepts: Readonly<Record<string, string>>
 }
 

@@ -100,8 +100,6 @@ export const commands: readonly Command[] = [
       'x-command': 'replay',
       summary: 'Replay the FILE of a recording, and compare the answers; --until N serves a state of it',
     },
-    { 'x-command': 'compare', summary: 'Compare captured traffic of the service with the sandbox: a HAR file' },
-    { 'x-command': 'import', summary: 'Bring the records of captured traffic into a client: a HAR file' },
     { 'x-command': 'token', summary: 'Print a new access token. SANDBOX_CLIENT_SECRET is the secret of the client' },
     { 'x-command': 'completion', summary: 'Print the script for completion in a shell: bash, zsh or fish' },
     { 'x-command': 'help', summary: 'Print this help' },

@@ -9,15 +9,12 @@ import type { Scenario } from '../features/scenarios/files.js'
 import type { Eventually } from '../http/request-context.js'
 import { OneOf } from '../http/schemas.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { HarReader } from './har-reader.js'
 import type { AnyRecord } from './kinds.js'
 
 /** The parts of the server that the console shows and acts on. */
 export interface ConsoleContext extends ControlPlane {
   /** The token of the control plane; undefined: it needs none. */
   readonly adminToken: string | undefined
-  /** Reads HAR files; undefined: the console takes none. */
-  readonly harReader: HarReader | undefined
 }
 
 /** The longest text of a parameter, in characters. */

@@ -36,7 +36,6 @@ import {
   sentPath,
 } from './calls.js'
 import { streamChanges } from './changes.js'
-import type { Exchange } from './har-reader.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
 import { cut, plain, proofOf, sentenceOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
@@ -305,7 +304,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
-    const form = await withState(await read(request), clientId, { request, reply })
+    const form = await read(request)
     const { fields, refusal } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     if (refusal !== undefined && (call === undefined || !prefersHtml(request))) throw refusal
@@ -360,18 +359,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       .send('')
   }
 
-  /** Returns a form with a HAR file as one with the state document of its records. */
-  async function withState(form: SentForm, clientId: string, exchange: Exchange): Promise<SentForm> {
-    const { file } = form
-    const { harReader } = context
-    if (file === undefined || harReader === undefined || !HAR.test(file.toString('latin1', 0, 100))) return form
-    // An unknown client is refused before the work.
-    await inTurn(clientId, () => {})
-    const task = { file: file.subarray(file.indexOf('{')), clientId, stateBytes }
-    const refuse = (error: unknown) => ({ ...form, refusal: toApiError(error, exchange.request) })
-    return harReader.read(task, exchange).then(file => ({ ...form, file }), refuse)
-  }
-
   /** Returns the request of a page of the log. @throws INVALID_FIELD (a form with more fields), REQUEST_NOT_FOUND */
   async function repeated(request: FastifyRequest, { fields }: SentForm) {
     for (const name of Object.keys(fields)) if (name !== 'form') refuseUnknown(name, ['form'])
@@ -406,9 +393,6 @@ const backOf = ({ headers: { referer = '' }, url, sandbox: { publicUrl } }: Fast
 
 const RefusalCard = (props: { refusal: ApiError; home: string; back: string | undefined }) =>
   h('div', { class: 'card sheet' }, h(RefusalText, props))
-
-/** The beginning of a HAR file, which can have a byte order mark. */
-const HAR = /^(\xEF\xBB\xBF)?\s*\{\s*"log"\s*:/
 
 /** The number of segments of a path that no page has. */
 const DEEPEST = 10

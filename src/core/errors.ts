@@ -357,8 +357,6 @@ export const errors = {
     ),
   payloadTooLarge: (field: string | null, limit: string) =>
     new ApiError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
-  tooMuchWork: (field: string | null, limit: string) =>
-    new ApiError('PAYLOAD_TOO_LARGE', field, `It takes more than ${limit} to read it. Give a shorter capture.`),
   unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>
     new ApiError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
   headersTooLarge: () =>

@@ -9,7 +9,7 @@ export const tooMany = (what: string) => () =>
   errors.unavailable(`${what} at the moment. Repeat the request.`, { 'retry-after': '1' })
 
 /** Watches a wait, which can end early with an error. Returns a function that stops it. */
-export type Watch = (giveUp: (reason: Error) => void) => () => void
+type Watch = (giveUp: (reason: Error) => void) => () => void
 
 /**
  * Watches the wait of a request. It ends with a refusal when the connection is closed, and when the patience ends.

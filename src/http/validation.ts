@@ -82,16 +82,6 @@ export function check(schema: TSchema, value: unknown, code: ErrorCode, place: P
 /** Whether a value is valid. */
 export const isValid = (schema: TSchema, value: unknown): boolean => validatorOf(schema)(value) === true
 
-/** Lists all failures of values. It is created on first use, because no request needs it. */
-let exhaustive: Ajv | undefined
-
-/** Lists all failures of a value. The validators of requests stop at the first one. */
-export function failuresOf(schema: TSchema, value: unknown): readonly ErrorObject[] {
-  exhaustive ??= new Ajv({ ...OPTIONS, allErrors: true })
-  const validator = exhaustive.compile(schema)
-  return validator(value) ? [] : (validator.errors as ErrorObject[])
-}
-
 /** The path of a value in a body. */
 type Place = readonly (string | number)[]
 type Sent = ReadonlyMap<string, unknown>
@@ -337,13 +327,6 @@ function namedOnly(
   return named
 }
 
-/** Lists the paths of the members that a schema does not name. */
-export function unknownMembers(schema: TSchema, value: unknown): string[] {
-  const found: string[] = []
-  namedOnly(schema, value, path => found.push(path))
-  return found
-}
-
 /** Refuses a value with members that its schema does not name. @throws INVALID_FIELD */
 export const assertNamed = (schema: TSchema, value: unknown): void => void namedOnly(schema, value, refuseUnknown)
 
@@ -378,7 +361,7 @@ function toApiError(
 }
 
 /** JSON Pointer, RFC 6901 §4. */
-export const unescapePointer = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
+const unescapePointer = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
 function isRequired(root: TSchema, path: readonly string[]): boolean {
   let schema = root

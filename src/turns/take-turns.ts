@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { ownerOf as ownerOfToken } from '../areas/oauth/tokens.js'
 import type { PageOptions } from '../areas/payout-links/pages.js'
-import { atOnce, toSlices } from '../core/slices.js'
 import { applyFaults, hasFault } from '../features/faults/apply.js'
 import { record } from '../features/recording/record.js'
 import type { Recorder } from '../features/recording/recorder.js'
@@ -27,8 +26,6 @@ export interface TurnRules {
   readonly isFresh?: boolean
   /** Whether the work of the tenant that is due stays undone. */
   readonly skipsDueWork?: boolean
-  /** Whether the request is answered and changes nothing, at the moment. */
-  isUndone?: (() => boolean) | undefined
   /**
    * Finds the tenant in the turn, and does all that precedes the handler, such as recording and faults.
    * @returns undefined: the handler creates or finds it
@@ -52,28 +49,12 @@ export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMeth
         run(realNow) {
           request.sandbox.realNow = realNow
           const tenant = rules.enter(request, realNow)
-          if (tenant === undefined || isRead(request.method)) return handle()
-          return rules.isUndone?.() === true ? undone(tenant, handle) : tenant.attempt(handle)
+          return tenant === undefined || isRead(request.method) ? handle() : tenant.attempt(handle)
         },
       },
       rules.otherOf?.(request),
     )
   }
-
-/** Does an operation, undoes it, and returns its result. Throws its errors. */
-function undone(tenant: Tenant, operation: () => unknown): unknown {
-  let result: unknown
-  const stop = new Error('undone')
-  try {
-    tenant.attempt(() => {
-      result = atOnce(toSlices(operation()))
-      throw stop
-    })
-  } catch (error) {
-    if (error !== stop) throw error
-  }
-  return result
-}
 
 /** Makes the handlers of all routes of a scope run in turns. */
 export function takeTurns(scope: FastifyInstance, turns: Turns, rules: TurnRules): void {

@@ -15,7 +15,6 @@ import { bill, build, call, changedOften, collection, connect, MONDAY, mandate, 
 import { buildLogged, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
-import { HAR_TO_STATE } from './har.js'
 import {
   CONSOLE,
   fieldsOf,
@@ -838,7 +837,7 @@ t.test('console, Actions: the demo client is reset, and not removed', async t =>
 })
 
 t.test('console, Actions: files go out and in', async t => {
-  const app = build(t, { harReader: { module: HAR_TO_STATE }, stateBytes: 100_000 })
+  const app = build(t, { stateBytes: 100_000 })
   const client = await connect(app)
   await stock(client)
   const download = (path: string) => open(app, path)
@@ -847,8 +846,7 @@ t.test('console, Actions: files go out and in', async t => {
   t.match(state.headers, file)
   t.same(JSON.parse(state.payload), (await client.control('GET', '/state')).body)
   t.match((await download('/recording.json')).json(), { clientId: 'acme' })
-  const har = JSON.stringify((await download('/requests.har')).json())
-  t.match(har, /^\{"log":\{"version":"1.2"/)
+  t.match((await download('/requests.har')).payload, /^\{"log":\{"version":"1.2"/)
   const one = await download('/requests/1/request.json')
   t.match(one.headers, { 'content-disposition': 'attachment; filename="acme-requests-1-request.json"' })
   t.match(one.json(), { seq: 1, method: 'POST', path: '/api/v1/oauth/token' })
@@ -877,8 +875,6 @@ t.test('console, Actions: files go out and in', async t => {
     ['{}', 400, 'MISSING_FIELD'],
     ['', 400, 'MISSING_FIELD'],
     [tooLarge, 413, 'PAYLOAD_TOO_LARGE'],
-    // Each HAR file takes a process, so test/compare has the other refusals.
-    ['{"log":{"__proto__":{}}}', 400, 'MALFORMED_REQUEST'],
   ] as const) {
     const stays = new RegExp(`<form id="load".*<input id="file".*role="alert"><code>${code}</code>`, 's')
     t.match(await load(content), { statusCode: status, payload: stays }, code)
@@ -886,13 +882,6 @@ t.test('console, Actions: files go out and in', async t => {
   t.equal((await counts()).mandates, 0)
   t.equal((await load(state.payload)).statusCode, 303)
   t.equal((await counts()).mandates, 1)
-
-  // Captured traffic has the records that the API has shown.
-  await client.control('POST', '/reset')
-  const page = await follow(app, '/client/load', await load(`\uFEFF${har}`))
-  t.match(noticeOf(page.payload), /^acme has 4 records\./)
-  const { mandates, collections, bills, accounts } = await counts()
-  t.same({ mandates, collections, bills, accounts }, { mandates: 1, collections: 1, bills: 1, accounts: 0 })
 })
 
 /** What happened: the rows of a table of a page. */

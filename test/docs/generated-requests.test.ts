@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import { captured } from '../capture.js'
-import { compareHar, differencesIn } from '../compare/run.js'
-import { build, call, MONDAY, NO_WAIT, requestToken } from '../helper.js'
+import { build, call, NO_WAIT, requestToken } from '../helper.js'
 import type { Json, Operation } from './contract.js'
 import { createChecker, DOCUMENTS, exampleRequest, operationsOf } from './contract.js'
 import type { Place } from './schema-values.js'
@@ -109,14 +107,10 @@ function requestOf(operation: Operation, exampleBody: Json, { part, place, value
   }
 }
 
-const capture = captured(build(t, { timers: NO_WAIT }), { now: Date.parse(MONDAY) })
-const { app } = capture
-/** The number of captured requests before each reset. */
-const resets: number[] = []
+const app = build(t, { timers: NO_WAIT })
 
 /** Puts the demo client back to its fixture. Returns the header of a new token. */
 async function reset(): Promise<string> {
-  resets.push(capture.har().log.entries.length)
   await call(app, 'POST', '/_sandbox/reset')
   const demo = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
   return `Bearer ${(await requestToken(app, demo)).body.access_token}`
@@ -159,16 +153,3 @@ for (const file of Object.values(DOCUMENTS)) {
     t.ok(total > 300, `${total} requests`)
   })
 }
-
-t.test('decisions §1: compare finds no difference in this traffic', async t => {
-  const har = capture.har()
-  // A reset begins another environment.
-  for (const [at, entry] of har.log.entries.entries()) {
-    const life = resets.filter(first => first <= at).length
-    entry.request.url = entry.request.url.replace('api.service.example', `environment-${life}.example`)
-  }
-  t.ok(har.log.entries.length > 500)
-  const { code, stdout, stderr } = await compareHar(t, har, ['--json'])
-  t.same(differencesIn(stdout), [])
-  t.match({ code, stderr }, { code: 0, stderr: '' })
-})

@@ -36,10 +36,6 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
         },
         events: { 'read.ts': '', 'routes.ts': "import '../../control/routes.js'" },
       },
-      compare: {
-        'har.ts': "import 'node:fs'\nimport '../areas/index.js'",
-        'send.ts': "import 'node:https'\nimport '../server.js'",
-      },
       tenants: { 'tenant.ts': "import '../features/faults/state.js'", 'fixtures.ts': "import 'node:fs'" },
       control: { 'routes.ts': "import '../features/events/read.js'", 'page.ts': "import '../console/page.js'" },
       console: {
@@ -60,7 +56,6 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
     'areas/bills/other.ts no-other-area',
     'areas/oauth/files.ts deterministic-layers-read-no-files-or-timers',
     'areas/payout-links/views/page.tsx no-browser-modules-in-the-server',
-    'compare/send.ts compare-connects-to-nothing',
     'console/view.tsx no-browser-modules-in-the-server',
     'control/page.ts not-in-allowed',
     'core/circle-2.ts no-circles',
@@ -138,7 +133,7 @@ t.test('ARCHITECTURE, Layout: Biome refuses timers, promises and the process in 
 t.test('ARCHITECTURE, Layout: config.ts alone reads the environment of the server; cli.ts passes it on', async t => {
   t.same(
     found(/\benv\b/g, files),
-    ['cli.ts: env', 'cli.ts: env', 'cli.ts: env', 'client/evidence.ts: env', 'console/har-reader.ts: env'],
-    'and the library a folder; the process that reads HAR files gets an empty one',
+    ['cli.ts: env', 'cli.ts: env', 'client/evidence.ts: env'],
+    'and the library a folder',
   )
 })

@@ -3,17 +3,14 @@ import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import type { AreaName } from '../../src/areas/index.js'
 import { createSandbox } from '../../src/client/index.js'
-import { runImport } from '../../src/compare/import.js'
 import { kindOf } from '../../src/console/kinds.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { pressAll } from '../actions.js'
-import { captured } from '../capture.js'
 import { checkAgainst } from '../check-answers.js'
 import { command } from '../command.js'
-import { runCommand } from '../compare/run.js'
 import type { Json } from '../docs/contract.js'
 import { DOCUMENTS, operationsOf } from '../docs/contract.js'
-import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
+import { build, call, collection, connect, mandate } from '../helper.js'
 import { onSqlite } from '../persistence/helper.js'
 import { Server } from '../server-process.js'
 
@@ -156,27 +153,6 @@ t.test('CONTRIBUTING, A new area: the form of a new record names a record of ano
   t.match(body, 'The example is accepted as it is.')
   t.match(body, /name="body\.collectionReference"[^>]* value="COL-0002"/)
 })
-
-t.test(
-  'CONTRIBUTING, A new area: import makes up the records that its records name, and those that they name',
-  async t => {
-    const capture = captured(app, { now: Date.parse(MONDAY) })
-    const client = await connect(capture.app, 'captured')
-    await client.post(ORDERS, order({ collectionReference: 'COL-0001' }))
-    await client.post(ORDERS, order({ orderReference: 'ORD-0002' }))
-    const file = `${t.testdir()}/traffic.har`
-    writeFileSync(file, JSON.stringify(capture.har()))
-    const { stdout, stderr } = await runCommand([file, '--state'], (args, output) => runImport(args, {}, output))
-    t.equal(stderr, '')
-    const state = JSON.parse(stdout)
-    const yesterday = '2026-11-01T09:00:00Z'
-    const settled = { collectionReference: 'COL-0001', status: 'SETTLED', collectionDate: '2026-11-01' }
-    t.match(state.collections, [{ record: { ...settled, initiatedAt: yesterday } }])
-    t.match(state.mandates, [{ record: { createdAt: yesterday } }])
-    const { counts } = (await (await connect(app, 'imported')).control('PUT', '/state', state)).body
-    t.match(counts, { orders: 2, collections: 1, mandates: 1 })
-  },
-)
 
 t.test(
   'CONTRIBUTING, A new area: its records are explained, and moved by the control plane and the console',

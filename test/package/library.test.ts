@@ -133,30 +133,6 @@ t.test('library, In your tests: a program that imports the library ends by itsel
   })
 })
 
-/** A program that loads a HAR file without a record on the console of a sandbox. */
-const loadHar = (library: string) => `
-${library}
-createSandbox().then(async sandbox => {
-  const form = new FormData()
-  const file = new Blob(['{"log":{"entries":[]}}'], { type: 'application/json' })
-  for (const [name, value] of Object.entries({ form: 'load', call: 'PUT /_sandbox/state', file })) form.set(name, value)
-  const headers = { accept: 'application/json' }
-  const answer = await fetch(sandbox.url + '/_sandbox/console/client/load', { method: 'POST', body: form, headers })
-  console.log((await answer.json()).message)
-  await sandbox.close()
-})
-`
-
-t.test('console, Actions: HAR files are read in a program of ES modules, and in one of CommonJS', async t => {
-  const { folder, run } = install()
-  writeFileSync(join(folder, 'har.mjs'), loadHar(`import { createSandbox } from 'payments-sandbox'`))
-  writeFileSync(join(folder, 'har.cjs'), loadHar(`const { createSandbox } = require('payments-sandbox')`))
-  for (const file of ['har.mjs', 'har.cjs']) {
-    const { code, stdout, stderr } = await run('node', [file])
-    t.same([code, stdout, stderr], [0, 'the file shows no record of the interface.\n', ''], file)
-  }
-})
-
 t.test('library, In your tests; README, One test; agents, For coding agents: the examples with node:test', async t => {
   const { folder, home, run } = install()
   writeFileSync(join(folder, 'library.test.mjs'), example('node:test'))

@@ -3,12 +3,11 @@ import { legalMoves, next } from '../../core/records/state-machine.js'
 import type { LegalMove } from '../../core/records/stateful-repository.js'
 import { addOpenDays, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
-import { addDays, addMonths, formatInstant, localDate, parseInstant } from '../../core/time/time.js'
+import { addDays, addMonths, formatInstant, localDate } from '../../core/time/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { Limit, Phase, PhaseRules } from './reason-codes.js'
 import { codesOf, findReasonCode, phases, REASONED_STATUSES } from './reason-codes.js'
-import type { Collection } from './schemas.js'
 import type { Timed } from './timing.js'
 import { wallClock } from './timing.js'
 
@@ -86,24 +85,6 @@ export function reasonFor(
       : `It was legal until ${formatInstant(closed.until as Instant)}.`
   const what = code === undefined ? '' : ` with ${code}`
   throw errors.illegalTransition('reasonCode', `Cannot ${verb} a collection that is ${status}${what} now. ${reason}`)
-}
-
-/**
- * Whether a collection can have come into its state from one of some states, with its reason code or without one. Its last
- * change is that transition.
- */
-export function isReasonLegal(
-  { status, collectionDate, updatedAt, reasonCode }: Timed & Pick<Collection, 'updatedAt' | 'reasonCode'>,
-  from: readonly CollectionStatus[],
-): boolean {
-  const codes = from.flatMap(before =>
-    legalMoves(collectionLifecycle, before)
-      .filter(({ to }) => to === status)
-      .flatMap(({ verb }) =>
-        openAt(windowsOf({ status: before, collectionDate }, verb), parseInstant(updatedAt) as Instant),
-      ),
-  )
-  return reasonCode === undefined ? codes.length === 0 : codes.some(window => window.codes.includes(reasonCode))
 }
 
 /** Refuses a code that is not a reason code of SEPA Core. @throws INVALID_FIELD */

@@ -177,7 +177,7 @@ export const CONFIRMATIONS: Readonly<
   },
   load: {
     title: 'Load a state',
-    lost: 'All its records, events, faults, armed outcomes, deprecations, clock and settings go, and those of the file come. A HAR file has the records of its traffic. The requests stay.',
+    lost: 'All its records, events, faults, armed outcomes, deprecations, clock and settings go, and those of the file come. The requests stay.',
     label: 'Load',
     call: () => control('PUT /state', NO_FILE),
   },

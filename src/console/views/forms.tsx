@@ -69,8 +69,8 @@ export function Form({ page, action }: ActionProps) {
       ))}
       {isFile && (
         <div class="field">
-          <label for="file">State document, or HAR file</label>
-          <input id="file" name="file" type="file" accept="application/json,.json,.har" />
+          <label for="file">State document</label>
+          <input id="file" name="file" type="file" accept="application/json,.json" />
         </div>
       )}
       {refused && !isOfField && <Refusal id={`${id}-error`} {...refused.error} />}

@@ -345,14 +345,9 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     }),
     /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
     load({ region, sequence, reference, createdAt, record }: StoredRecord): E {
-      const { byReference, entries } = regions[region]
-      const known = byReference.get(reference)
+      const known = regions[region].byReference.get(reference)
       if (known !== undefined) {
-        // Only a record of captured traffic comes with another time of creation.
-        const isMoved = known.createdAt !== createdAt
-        if (isMoved) entries.splice(placeOf(known) - 1, 1)
-        set(known, { record, createdAt } as unknown as Partial<E>)
-        if (isMoved) entries.splice(placeOf(known), 0, known)
+        set(known, { record } as Partial<E>)
         return known
       }
       const entry = { createdAt, sequence, region, record } as unknown as E

@@ -123,7 +123,7 @@ export function coverAnswer(
 }
 
 /** Returns the facts of an answer. `isFollowing`: the request has a cursor. */
-export const factsOf = (status: number, content: unknown, isFollowing: boolean): Fact[] => [
+const factsOf = (status: number, content: unknown, isFollowing: boolean): Fact[] => [
   `status ${status}`,
   ...(status < 400 ? factsOfRecords(content, isFollowing) : factsOfError(content)),
 ]

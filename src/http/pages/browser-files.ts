@@ -10,7 +10,7 @@ export interface BrowserFile {
 }
 
 /** The root of the compiled files. */
-export const ROOT = new URL('../../', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 
 const read = (url: URL | string) => readFileSync(fileURLToPath(url), 'utf8')
 const script = (content: string): BrowserFile => ({

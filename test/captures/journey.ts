@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { buildServer } from '../../src/server.js'
-import type { Har } from '../capture.js'
-import { captured } from '../capture.js'
 import type { Client } from '../helper.js'
-import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
+import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { MULTIPART, multipart } from '../multipart.js'
+import type { Har } from './capture.js'
+import { captured } from './capture.js'
 
 /** The secret of the client of the journey. */
-export const SECRET = 'hush-hush-4711'
+const SECRET = 'hush-hush-4711'
 
 const MANDATES = '/api/v1/mandates'
 const COLLECTIONS = '/api/v1/direct-debit'
@@ -15,7 +14,7 @@ const LINKS = '/api/v1/payout-links'
 const BILLS = '/api/v1/bills'
 
 /** Uses all operations of a sandbox, rightly and wrongly. Returns the capture of all requests. */
-export async function journey(app: FastifyInstance): Promise<{ har: Har; client: Client }> {
+export async function journey(app: FastifyInstance): Promise<Har> {
   const clock = { now: Date.parse(MONDAY) }
   const capture = captured(app, clock)
   const client = await connect(capture.app, 'acme', 'EU', SECRET)
@@ -49,22 +48,7 @@ export async function journey(app: FastifyInstance): Promise<{ har: Har; client:
   const late = await connect(capture.app, 'acme', 'EU', SECRET)
   for (const reference of ['COL-0001', 'COL-RETURN', 'COL-REJECT', 'COL-FAIL'])
     await late.get(`${COLLECTIONS}/${reference}`)
-  return { har: capture.har(), client: late }
-}
-
-let shared: Promise<Har> | undefined
-
-/** Returns the capture of the journey of a new sandbox: a copy, which a test can change. */
-export async function journeyCapture(): Promise<Har> {
-  shared ??= capture()
-  return structuredClone(await shared)
-}
-
-async function capture(): Promise<Har> {
-  const { app } = buildServer(serverOptions())
-  const { har } = await journey(app)
-  await app.close()
-  return har
+  return capture.har()
 }
 
 const SEEDS = {
