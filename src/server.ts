@@ -7,7 +7,7 @@ import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { guideRoutes } from './console/guide.js'
 import { consoleRoutes } from './console/routes.js'
-import { admin } from './control/admin/admin.js'
+import { admin } from './control/admin.js'
 import { controlRoutes } from './control/routes.js'
 import { wholeSecond } from './core/time/time.js'
 import { createCoverage } from './features/coverage/coverage.js'
@@ -222,7 +222,7 @@ export function buildServer(options: ServerOptions): {
   // The control plane.
   app.register(
     (control, _options, done) => {
-      if (adminToken !== undefined) control.register(admin, { adminToken, timers, now })
+      if (adminToken !== undefined) control.register(admin, { adminToken })
       const stateBytes = options.stateBytes ?? DEFAULT_BOUNDS.stateBytes
       const context = {
         registry,

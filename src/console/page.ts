@@ -87,8 +87,6 @@ export interface Page {
   readonly query: Query & { readonly region?: Region }
   /** The form that was refused. Without a call, it is that of the filters. */
   readonly refused?: { readonly fields: Fields; readonly call?: Call; readonly error: ErrorEnvelope } | undefined
-  /** Whether the browser has a session of the admin token. */
-  readonly isSignedIn: boolean
 }
 
 /** A row of the table of pages. */

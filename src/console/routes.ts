@@ -108,7 +108,7 @@ const pages: readonly PageRow[] = [
   })),
 ]
 
-/** Files of the control plane, which takes no session: the console hands them on. */
+/** Files of the control plane, as downloads. */
 const downloads: Fields = {
   '/state.json': '/_sandbox/state?',
   '/recording.json': '/_sandbox/recording?',
@@ -163,12 +163,12 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   app.register(fastifyMultipart, {
     limits: { fileSize: stateBytes, files: 1, fields: 16, fieldSize: FORM_LIMIT, parts: 20 },
   })
-  /** The requests that came past the checks of the host, the origin and the session. */
+  /** The requests that came past the checks of the host, the origin and the token. */
   const admitted = new WeakSet<FastifyRequest>()
   app.addHook('onRequest', (request, reply, next) => {
     admitted.add(request)
     reply.headers(HEADERS)
-    // At this level the parser of uploads logs all headers, with the cookie.
+    // At this level the parser of uploads logs all headers, with the credentials.
     if (request.log.level === 'trace') request.log.level = 'debug'
     next()
   })
@@ -224,7 +224,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       sendBrowserFile(reply, file)
     })
   }
-  // An unknown page has the checks of all others: those of the host, the origin and the session.
+  // An unknown page has the checks of all others: those of the host, the origin and the token.
   app.get('/*', page, () => {
     throw errors.routeNotFound()
   })
@@ -268,7 +268,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
           ...{ ...given, context, tenant, realNow, scenarios, path: pathBelow(request) },
           params: request.params as Fields,
           publicUrl: request.sandbox.publicUrl,
-          isSignedIn: request.sandbox.isSignedIn === true,
         }
         return renderPage(shown, row.title(shown), await row.view(shown))
       },

@@ -121,7 +121,7 @@ export class ApiError extends Error {
     readonly code: ErrorCode,
     field: string | null,
     message: string,
-    readonly headers: Readonly<Record<string, string>> = {},
+    readonly headers: Readonly<Record<string, string | string[]>> = {},
     readonly status: number = catalogue[code].status,
   ) {
     super(message)
@@ -233,10 +233,14 @@ export const errors = {
     new ApiError('EXPIRED_TOKEN', 'authorization', 'The access token has expired. Request a new one.', {
       'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token"',
     }),
-  adminTokenRequired: (message = 'Send the header Authorization: Bearer <SANDBOX_ADMIN_TOKEN> to the control plane.') =>
-    new ApiError('ADMIN_TOKEN_REQUIRED', 'authorization', message, {
-      'www-authenticate': 'Bearer realm="payments-sandbox control plane"',
-    }),
+  adminTokenRequired: () =>
+    new ApiError(
+      'ADMIN_TOKEN_REQUIRED',
+      'authorization',
+      'Send the header Authorization: Bearer <SANDBOX_ADMIN_TOKEN>, or the token as the password of HTTP Basic.',
+      // A header for each: browsers read one challenge of a header.
+      { 'www-authenticate': ['Basic', 'Bearer'].map(scheme => `${scheme} realm="payments-sandbox control plane"`) },
+    ),
   forbiddenOrigin: (origin: string | undefined, isApi: boolean) =>
     new ApiError(
       'FORBIDDEN_ORIGIN',

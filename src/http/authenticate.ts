@@ -9,6 +9,17 @@ const BEARER = /^bearer +(\S.*)$/i
 export const bearerOf = ({ headers: { authorization = '' } }: FastifyRequest): string | undefined =>
   BEARER.exec(authorization)?.[1]
 
+/** The credentials of an `Authorization: Basic …` header (RFC 7617 §2); the scheme is case-insensitive. */
+const BASIC = /^basic +([\w+/-]+={0,2})$/i
+
+/** Returns the credentials of HTTP Basic of a request; undefined: it has none. The user name ends at the first colon. */
+export function basicOf({ headers: { authorization = '' } }: FastifyRequest) {
+  const encoded = BASIC.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const [user = '', ...password] = Buffer.from(encoded, 'base64').toString().split(':')
+  return { user, password: password.join(':') }
+}
+
 export interface AuthenticateOptions {
   /** Admits the owner of a token, then calls back. The error is INVALID_TOKEN, EXPIRED_TOKEN or SERVICE_UNAVAILABLE. */
   admit(request: FastifyRequest, token: string, done: (error?: Error) => void): void

@@ -36,14 +36,12 @@ const { client } = document.body.dataset
 const note = document.getElementById('note')
 const [text] = note.childNodes
 
-/** Says at the client of the header whether calls can act as it. Without a session of the console, it leads to the form. */
+/** Says at the client of the header whether a call could act as it. */
 function say(status, message = '') {
-  text.data = status < 400 ? 'Calls act as ' : status === 401 ? 'Sign in to act as ' : status === 404 ? 'There is no client yet: ' : message + ' Client: '
-  const page = status === 401 ? 'sign-in' : 'console/client?client=' + encodeURIComponent(client)
-  note.querySelector('a').href = base + '/_sandbox/' + page
+  text.data = status < 400 ? 'Calls act as ' : status === 401 ? 'The server asks for its admin token to act as ' : status === 404 ? 'There is no client yet: ' : message + ' Client: '
 }
 
-// Each call gets a token of its own, so that none is expired. The console gives it to a browser with its session.
+// Each call gets a token of its own, so that none is expired. Where the console needs the admin token, the browser asks for it.
 async function onRequestBuilt({ request: { url, headers } }) {
   if (/^Bearer ./.test(headers.get('authorization') ?? '') || url.endsWith('/oauth/token')) return
   try {
@@ -95,7 +93,6 @@ Scalar.createApiReference('#reference', [
     authentication: { preferredSecurityScheme: 'adminToken', securitySchemes: { adminToken: { token: '' } } },
   },
 ])
-say((await fetch(base + '/_sandbox/console/assets/console.css', { method: 'HEAD' })).status)
 `
 
 /** An empty page, as the document of a bill. */

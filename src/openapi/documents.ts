@@ -85,7 +85,8 @@ const control = {
       adminToken: {
         type: 'http',
         scheme: 'bearer',
-        description: 'The value of SANDBOX_ADMIN_TOKEN, where it is set.',
+        description:
+          'The value of SANDBOX_ADMIN_TOKEN, where it is set. It is also taken as the password of HTTP Basic, with any user name.',
         'x-fidelity': 'assumed',
         'x-fidelity-note': CONTROL_NOTE,
       },

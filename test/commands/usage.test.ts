@@ -22,7 +22,7 @@ t.test('commands, Output: a member that only some rows have is empty in the othe
 
 t.test('commands, Names: each route is one command, and no two have one name', async t => {
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { method: string; path: string }[] }
-  const isPage = (path: string) => /sign-(in|out)$|embed-demo$/.test(path)
+  const isPage = (path: string) => /embed-demo$/.test(path)
   const names = routes
     .filter(({ path }) => !isPage(path))
     .map(({ method, path }) => {

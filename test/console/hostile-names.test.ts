@@ -2,31 +2,20 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
-import { build, call, NO_WAIT } from '../helper.js'
+import { build, call } from '../helper.js'
 import type { Batch, Pair } from '../hostile-names.js'
-import {
-  ADMIN_TOKEN,
-  createBatch,
-  FORM,
-  forkDemo,
-  NAMES,
-  nextNames,
-  POISON,
-  queryOf,
-  START_NAMES,
-} from '../hostile-names.js'
+import { createBatch, FORM, forkDemo, NAMES, nextNames, POISON, queryOf, START_NAMES } from '../hostile-names.js'
 import type { PageForm } from './pages.js'
 import { CONSOLE, formsIn, toText } from './pages.js'
 
 // Names that objects inherit, as values and as names, in the addresses and forms of all pages.
 
-/** The routes of both servers. */
+/** The routes of the server. */
 const routes: RouteOptions[] = []
 const collect = (message: unknown) =>
   (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', route => void routes.push({ ...route }))
 subscribe('fastify.initialization', collect)
 const app = build(t)
-const locked = build(t, { adminToken: ADMIN_TOKEN, timers: NO_WAIT })
 unsubscribe('fastify.initialization', collect)
 
 /** A page as a browser gets it. */
@@ -207,8 +196,4 @@ t.test('console, Safety: a name that objects inherit is a text like any other on
   const all = routes.filter(({ method, url }) => method === 'GET' && url.startsWith(CONSOLE)).map(({ url }) => url)
   const missing = all.filter(url => !attacked.includes(url) && !/\/assets\/|\/(changes|\*)$|\.(json|har)$/.test(url))
   t.same(missing, [], 'all pages are attacked')
-})
-
-t.test('control plane, Lock the control plane: a name that objects inherit is no token', async t => {
-  await attack(t, await createBatch(locked), ['/_sandbox/sign-in'])
 })

@@ -12,6 +12,11 @@ const READY = '/_sandbox/health/ready'
 const CLIENTS = '/_sandbox/clients'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+const basic = (token: string, user = 'me') => ({
+  authorization: `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`,
+})
+/** The challenges: browsers ask for the password of the first one. */
+const CHALLENGES = ['Basic', 'Bearer'].map(scheme => `${scheme} realm="payments-sandbox control plane"`)
 
 interface Route {
   readonly method: string
@@ -66,7 +71,8 @@ const locked = build(t, { adminToken: ADMIN })
 
 t.test('control plane, SANDBOX_ADMIN_TOKEN: with it, each call does what it does without the setting', async t => {
   const without = await walk(build(t), {})
-  t.same(await walk(build(t, { adminToken: ADMIN }), bearer(ADMIN)), without)
+  for (const headers of [bearer(ADMIN), basic(ADMIN)])
+    t.same(await walk(build(t, { adminToken: ADMIN }), headers), without, headers.authorization)
   const successes = Object.values(without).filter(([status]) => status < 300)
   t.ok(successes.length > 25, `${successes.length} calls succeed`)
 })
@@ -78,12 +84,12 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: without the token, only the two heal
   const before = await state()
   for (const { method, path } of await routesOf(app)) {
     const isHealth = path === LIVE || path === READY
-    const [status, challenge] = isHealth ? [200] : [401, 'Bearer realm="payments-sandbox control plane"']
+    const [status, challenge] = isHealth ? [200] : [401, CHALLENGES]
     for (const verb of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
       const body = bodies[`${method} ${path}`]
       const answer = await call(app, verb, place(path, payoutLinkId), { body })
       t.same([answer.status, answer.headers['www-authenticate']], [status, challenge], `${verb} ${path}`)
-      if (verb !== 'HEAD' && !isHealth) t.equal(answer.body.code, 'ADMIN_TOKEN_REQUIRED')
+      if (verb !== 'HEAD' && !isHealth) refused(t, answer, 401, 'ADMIN_TOKEN_REQUIRED', 'authorization')
     }
   }
   t.same(await state(), before, 'nothing was changed')
@@ -91,28 +97,44 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: without the token, only the two heal
 
 t.test('control plane, SANDBOX_ADMIN_TOKEN: health checks take any credential', async t => {
   for (const url of [LIVE, READY])
-    for (const headers of [{}, bearer(ADMIN), bearer('wrong'), { authorization: 'Basic eA==' }])
+    for (const headers of [{}, bearer(ADMIN), basic(ADMIN), bearer('wrong'), { authorization: 'Basic eA==' }])
       t.same((await call(locked, 'GET', url, { headers })).body, { status: 'ok' })
 })
 
-t.test('control plane, SANDBOX_ADMIN_TOKEN: only a bearer credential of exactly this token is taken', async t => {
-  const { token } = await connect(locked)
-  const letters = [...ADMIN].map(
-    (letter, at) => `${ADMIN.slice(0, at)}${letter === 'A' ? 'B' : 'A'}${ADMIN.slice(at + 1)}`,
-  )
-  const tokens = [
-    ...['', ' ', ADMIN.slice(0, -1), ADMIN.slice(1), `${ADMIN}x`, `x${ADMIN}`, `${ADMIN} ${ADMIN}`, `"${ADMIN}"`],
-    ...[ADMIN.toUpperCase(), `${encodeURIComponent(ADMIN)}%20`, token, 'undefined', '*', 'x'.repeat(8000), ...letters],
-  ]
-  const schemes = ['', 'Basic ', 'Token ', 'Bearer', 'Bearer:'].map(scheme => `${scheme}${ADMIN}`)
-  const basic = `Basic ${Buffer.from(`:${ADMIN}`).toString('base64')}`
-  const wrong = [...schemes, basic, ...tokens.map(one => `Bearer ${one}`)]
-  const right = ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer   '].map(scheme => `${scheme} ${ADMIN}`)
-  for (const authorization of [...wrong, ...right]) {
-    const { status } = await call(locked, 'GET', CLIENTS, { headers: { authorization } })
-    t.equal(status, right.includes(authorization) ? 200 : 401, authorization)
-  }
-})
+t.test(
+  'control plane, SANDBOX_ADMIN_TOKEN: only exactly this token is taken, as a bearer token or as a password',
+  async t => {
+    const { token } = await connect(locked)
+    const letters = [...ADMIN].map(
+      (letter, at) => `${ADMIN.slice(0, at)}${letter === 'A' ? 'B' : 'A'}${ADMIN.slice(at + 1)}`,
+    )
+    const tokens = [
+      ...['', ' ', ADMIN.slice(0, -1), ADMIN.slice(1), `${ADMIN}x`, `x${ADMIN}`, `${ADMIN} ${ADMIN}`, `"${ADMIN}"`],
+      ...[
+        ADMIN.toUpperCase(),
+        `${encodeURIComponent(ADMIN)}%20`,
+        token,
+        'undefined',
+        '*',
+        'x'.repeat(8000),
+        ...letters,
+      ],
+    ]
+    const schemes = ['', 'Basic ', 'Token ', 'Bearer', 'Bearer:'].map(scheme => `${scheme}${ADMIN}`)
+    const passwords = tokens.map(one => basic(one).authorization)
+    // The token as a user name, and a scheme whose credentials are none.
+    const misplaced = [basic('', ADMIN).authorization, basic(`:${ADMIN}`).authorization, 'Basic', 'Basic =', 'Basic %']
+    misplaced.push(`Bearer ${basic(ADMIN).authorization.slice(6)}`, `${basic(ADMIN).authorization} x`)
+    const wrong = [...schemes, ...passwords, ...misplaced, ...tokens.map(one => `Bearer ${one}`)]
+    const right = ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer   '].map(scheme => `${scheme} ${ADMIN}`)
+    for (const user of ['', 'me', 'ä €', ADMIN, 'x'.repeat(1000)]) right.push(basic(ADMIN, user).authorization)
+    right.push(basic(ADMIN).authorization.replace('Basic', 'bAsIc'))
+    for (const authorization of [...wrong, ...right]) {
+      const { status } = await call(locked, 'GET', CLIENTS, { headers: { authorization } })
+      t.equal(status, right.includes(authorization) ? 200 : 401, authorization)
+    }
+  },
+)
 
 t.test('control plane, SANDBOX_ADMIN_TOKEN: 404 and 405 come before the token, all else after it', async t => {
   const elsewhere = { 'x-admin-token': ADMIN, cookie: `token=${ADMIN}`, 'proxy-authorization': `Bearer ${ADMIN}` }
@@ -141,6 +163,87 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: 404 and 405 come before the token, a
     t.equal((await call(locked, method, url, options)).status, status, `${method} ${url}`)
 })
 
+t.test('control plane, SANDBOX_ADMIN_TOKEN: a password with a colon is taken whole', async t => {
+  const app = build(t, { adminToken: 'a:b:' })
+  for (const [token, status] of [
+    ['a:b:', 200],
+    ['a', 401],
+    ['b:', 401],
+  ] as const)
+    t.equal((await call(app, 'GET', CLIENTS, { headers: basic(token) })).status, status, token)
+})
+
+t.test(
+  'control plane, Keep web pages out: a page of another origin does nothing, though the browser adds the password',
+  async t => {
+    const own = { ...basic(ADMIN), host: 'localhost:8080' }
+    const app = build(t, { adminToken: ADMIN })
+    t.equal((await call(app, 'PATCH', '/_sandbox/clock', { headers: own, body: { mode: 'frozen' } })).status, 200)
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://shop.example' },
+      { origin: 'null' },
+      { origin: 'http://localhost:3000' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+    ]
+    const state = async () => (await call(app, 'GET', '/_sandbox/state', { headers: own })).body
+    const before = await state()
+    for (const [method, path, body] of [
+      ['GET', '/_sandbox/state'],
+      ['HEAD', '/_sandbox/state'],
+      ['POST', '/_sandbox/clock/advance', { by: 'PT1H' }],
+      ['POST', '/_sandbox/reset'],
+      ['PUT', '/_sandbox/settings', { deprecationStyle: 'rfc' }],
+      ['PATCH', '/_sandbox/clock', { mode: 'running' }],
+      ['DELETE', '/_sandbox/faults'],
+      ['OPTIONS', '/_sandbox/reset'],
+    ] as const) {
+      for (const headers of foreign) {
+        const answer = await call(app, method, path, { body, headers: { ...own, ...headers } })
+        t.equal(answer.status, 403, `${method} ${path} ${JSON.stringify(headers)}`)
+        if (method !== 'HEAD') t.equal(answer.body.code, 'FORBIDDEN_ORIGIN')
+      }
+    }
+    t.same(await state(), before, 'nothing was changed')
+  },
+)
+
+t.test(
+  'control plane, Reference: a call with a body takes application/json, and one without needs no type',
+  async t => {
+    const send = (method: string, path: string, type: string | undefined, body?: string) =>
+      locked.inject({
+        method: method as 'POST',
+        url: `/_sandbox${path}`,
+        headers: { ...basic(ADMIN), ...(type !== undefined && { 'content-type': type }) },
+        ...(body !== undefined && { payload: body }),
+      })
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/json']
+    for (const [method, path, body] of [
+      ['POST', '/clock/advance', '{"by":"PT1H"}'],
+      ['POST', '/reset', '{}'],
+      ['PUT', '/settings', '{"deprecationStyle":"rfc"}'],
+      ['PATCH', '/clock', '{"rate":60}'],
+      ['DELETE', '/faults', '{}'],
+    ] as const) {
+      for (const type of [...types, undefined]) {
+        const answer = await send(method, path, type, body)
+        t.match(
+          [answer.statusCode, answer.json()],
+          [415, { code: 'UNSUPPORTED_MEDIA_TYPE' }],
+          `${method} ${path} ${type}`,
+        )
+      }
+      const { statusCode } = await send(method, path, 'application/json; charset=utf-8', body)
+      t.equal(statusCode, 200, `${method} ${path}`)
+    }
+    for (const type of [undefined, ...types]) {
+      t.equal((await send('POST', '/reset', type)).statusCode, 200, `no body: ${type}`)
+      t.equal((await send('DELETE', '/faults', type)).statusCode, 200, `no body: ${type}`)
+    }
+  },
+)
+
 t.test('control plane, SANDBOX_ADMIN_TOKEN: the API does not take it, and does not need it', async t => {
   const client = await connect(locked)
   t.equal((await client.get('/api/v1/mandates')).status, 200)
@@ -162,7 +265,8 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: the token is in no log and in no ans
   const ask = async (method: string, url: string, authorization: string, body?: unknown) => {
     answers.push(await call(app, method, url, { headers: { authorization, 'x-region': 'EU' }, body }))
   }
-  for (const authorization of [`Bearer ${ADMIN}`, `Basic ${ADMIN}`, ADMIN, `Bearer ${ADMIN}x`]) {
+  const basics = [ADMIN, `${ADMIN}x`].map(token => basic(token).authorization)
+  for (const authorization of [`Bearer ${ADMIN}`, ...basics, `Basic ${ADMIN}`, ADMIN, `Bearer ${ADMIN}x`]) {
     for (const { method, path } of await routesOf(app)) {
       if (path === '/_sandbox/reset' || path === '/_sandbox/state') continue
       await ask(method, place(path, payoutLinkId), authorization, bodies[`${method} ${path}`])
@@ -183,7 +287,9 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: the token is in no log and in no ans
       await ask('GET', `/_sandbox/${path}?client=${client}`, `Bearer ${ADMIN}`)
   t.match(log, CLIENTS, 'the log is written to')
   t.match(JSON.stringify(answers), '/api/v1/mandates', 'the request log has entries')
-  t.notOk(log.includes(ADMIN), 'not in the log')
-  t.notOk(JSON.stringify(answers).includes(ADMIN), 'not in an answer')
+  for (const text of [ADMIN, ...basics.map(one => one.slice(6))]) {
+    t.notOk(log.includes(text), 'not in the log')
+    t.notOk(JSON.stringify(answers).includes(text), 'not in an answer')
+  }
   t.equal((await requestToken(app)).status, 200)
 })

@@ -364,7 +364,8 @@ t.test('control plane, GET /coverage: a refusal is a page in a browser, and the 
   const forbidden = await call(open, 'GET', COVERAGE, { headers: { ...HTML.headers, host: 'evil.example' } })
   t.match([forbidden.status, textOf(forbidden.body)], [403, /Forbidden .*FORBIDDEN_HOST/])
   const refused = await call(locked, 'GET', COVERAGE, HTML)
-  t.match([refused.status, refused.body], [401, /Admin token/], 'a browser is asked for the token')
+  t.match([refused.status, textOf(refused.body)], [401, /Unauthorized .*ADMIN_TOKEN_REQUIRED/])
+  t.match(refused.headers['www-authenticate'], [/^Basic /, /^Bearer /], 'a browser asks for the token')
   const authorization = 'Bearer open-sesame'
   const page = await call(locked, 'GET', COVERAGE, { headers: { ...HTML.headers, authorization } })
   t.match(page.body, 'Coverage of sandbox-client')

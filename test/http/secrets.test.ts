@@ -231,10 +231,10 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   t.match(token.body, { ...shown, '***': '***' })
 })
 
-t.test('decisions §3: a form of the console with a file logs no session, at any level', async t => {
+t.test('decisions §3: a form of the console with a file logs no credentials, at any level', async t => {
   const { app, log } = buildLogged(t)
   const payload = multipart(field('call', 'PUT /_sandbox/state'), { fileName: 'a.json', content: '{}' })
-  const headers = { ...MULTIPART, accept: 'text/html', cookie: `sandbox_session=${SECRET}` }
+  const headers = { ...MULTIPART, accept: 'text/html', authorization: `Basic ${SECRET}` }
   await app.inject({ method: 'POST', url: `${CONSOLE}/client/load`, headers, payload })
   t.match(log(), '/client/load')
   t.notMatch(log(), SECRET)

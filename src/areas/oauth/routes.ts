@@ -2,6 +2,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { errors } from '../../core/errors.js'
+import { basicOf } from '../../http/authenticate.js'
 import { sendError, toApiError } from '../../http/error-handler.js'
 import { FORM, FORM_LIMIT, parseForm } from '../../http/form.js'
 import { hint } from '../../http/hints.js'
@@ -27,7 +28,8 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
   })
   app.addHook('preValidation', (request, _reply, next) => {
     const form = (request.body ?? undefined) as Record<string, string> | undefined
-    if (usesBasic(request)) request.body = withBasic(request, form)
+    const basic = basicOf(request)
+    if (basic !== undefined) request.body = withBasic(request, basic, form)
     next()
   })
 
@@ -98,18 +100,18 @@ export const metadataRoutes: FastifyPluginCallbackTypebox = (app, _options, done
   done()
 }
 
-const BASIC = /^basic +([\w+/-]+={0,2})$/i
-
-const usesBasic = ({ headers: { authorization = '' } }: FastifyRequest) => BASIC.test(authorization)
+const usesBasic = (request: FastifyRequest) => basicOf(request) !== undefined
 
 /**
  * Adds the credentials of HTTP Basic (RFC 6749 §2.3.1) to the form. The service documents form fields only, so a hint
  * says that it may refuse them (assumed, decisions §3). Throws INVALID_FIELD where both are given and differ.
  */
-function withBasic(request: FastifyRequest, form: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const [, encoded = ''] = BASIC.exec(request.headers.authorization ?? '') ?? []
-  const [clientId = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':')
-  const credentials = { client_id: decoded(clientId), client_secret: decoded(secret.join(':')) }
+function withBasic(
+  request: FastifyRequest,
+  { user, password }: NonNullable<ReturnType<typeof basicOf>>,
+  form: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const credentials = { client_id: decoded(user), client_secret: decoded(password) }
   for (const [name, value] of Object.entries(credentials)) {
     if (form[name] !== undefined && form[name] !== value) {
       throw errors.invalid(name, `${name} of the form differs from that of HTTP Basic.`)

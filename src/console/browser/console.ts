@@ -16,6 +16,7 @@ const COPIED_MS = 2000
 const FOCUS = 'focus'
 
 const AWAY = 'The server is away. This page catches up when it is back.'
+const NO_TOKEN = 'The server asks for its admin token. Load the page in another tab, then try again here.'
 
 const element = (id: string) => document.getElementById(id) as HTMLElement
 
@@ -114,10 +115,9 @@ async function renew() {
     // Meanwhile, a form may have brought another page, or a refusal that must stay.
     if (location.href !== address || sending !== undefined || document.querySelector('form .error')) return
     if (isOfConsole(html)) morph(html)
-    // A session has ended: the page asks for the token, unless it would lose a text. Any other answer is of a server in between.
+    // A new page asks for the token, unless a text would be lost. Any other answer is of a server in between.
     else if (answer.status === 401 && changedFields().length === 0) location.reload()
-    else
-      element('offline').textContent = answer.status === 401 ? 'Your session has ended. Sign in in another tab.' : AWAY
+    else element('offline').textContent = answer.status === 401 ? NO_TOKEN : AWAY
   } catch {
     // The stream reports that the server is away.
   } finally {
@@ -213,11 +213,9 @@ async function send(form: HTMLFormElement) {
     })
     const html = await answer.text()
     if (!isOfConsole(html)) {
-      // A session has ended: the page asks for the token, unless it would lose a text.
+      // A new page asks for the token, unless a text would be lost.
       if (answer.status === 401) {
-        return changedFields().length === 0
-          ? location.reload()
-          : say('Nothing was sent: your session has ended. Sign in in another tab, and send it again.')
+        return changedFields().length === 0 ? location.reload() : say(`Nothing was sent. ${NO_TOKEN}`)
       }
       return say(`The answer was ${answer.status}. ${messageOf(html)}`)
     }

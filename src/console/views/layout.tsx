@@ -82,7 +82,7 @@ export const Shell = ({ title, head, client, data, address, isCurrent, children 
 
 /** A page of the console. */
 function Layout({ page, title, children }: { page: Page; title: string; children: ComponentChildren }) {
-  const { tenant, path, refused, isSignedIn } = page
+  const { tenant, path, refused } = page
   const query = `?${new URLSearchParams({ client: tenant.clientId })}`
   return (
     <Shell
@@ -91,16 +91,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
         <link key="style" rel="stylesheet" href={addressOf(page, 'console/assets/console.css')} />,
         <script key="script" type="module" src={addressOf(page, 'console/assets/console/browser/console.js')} />,
       ]}
-      client={[
-        <ClientChoice key="client" page={page} />,
-        isSignedIn && (
-          <form key="sign-out" method="post" action={addressOf(page, 'sign-out')}>
-            <button type="submit" class="small plain">
-              Sign out
-            </button>
-          </form>
-        ),
-      ]}
+      client={<ClientChoice page={page} />}
       data={{
         'data-changes': addressOf(page, `console/changes${query}${path.startsWith('/requests') ? '&of=requests' : ''}`),
         'data-command': addressOf(page, `console/command${query}`),

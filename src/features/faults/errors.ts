@@ -3,7 +3,7 @@ import { ApiError, catalogue, errors } from '../../core/errors.js'
 import type { Effect } from './state.js'
 
 /** The challenges that refusals of credentials carry (decisions §3). */
-const CHALLENGES: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
+const CHALLENGES: ReadonlyMap<string, Readonly<Record<string, string | string[]>>> = new Map(
   [errors.missingToken(), errors.invalidToken(), errors.expiredToken(), errors.invalidClient()].map(
     ({ code, headers }) => [code, headers],
   ),
