@@ -5,7 +5,7 @@ export const DEFAULT_BOUNDS = {
   requestLogEntries: 1000,
   requestLogBytes: 16 * MIB,
   recordingBytes: 32 * MIB,
-  stateBytes: 32 * MIB,
+  stateBytes: 64 * MIB,
 } as const
 
 /** The longest id of a client, in characters. */

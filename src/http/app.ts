@@ -58,7 +58,8 @@ export function createApp(options: AppOptions) {
     // Node would answer these requests by itself, without the envelope.
     http: {
       requireHostHeader: false,
-      maxHeaderSize: HEADER_LIMIT,
+      // Node refuses this size, too.
+      maxHeaderSize: HEADER_LIMIT + 1,
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(requestTimeout, 1000),
     },

@@ -613,9 +613,9 @@ const MIB = 1024 * 1024
 const padded = (document: string, size: number) =>
   Buffer.concat([Buffer.from(document), Buffer.alloc(size - Buffer.byteLength(document), ' ')])
 
-t.test('control plane, PUT /state; settings, SANDBOX_STATE_BYTES: a document of 32 MiB is the largest', async t => {
+t.test('control plane, PUT /state; settings, SANDBOX_STATE_BYTES: a document of 64 MiB is the largest', async t => {
   for (const [options, most, told] of [
-    [{}, 32 * MIB, '32 MiB'],
+    [{}, 64 * MIB, '64 MiB'],
     [{ stateBytes: 1_000_000 }, 1_000_000, '1000000 bytes'],
   ] as const) {
     const client = await connect(build(t, options))

@@ -28,7 +28,7 @@ t.test('README, The guide: the README has at most 1,500 words', async t => {
 })
 
 t.test('README, The guide: each link of README, guide and skill leads to a file and its heading', async t => {
-  const others = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'skills/payments-sandbox/SKILL.md']
+  const others = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'skills/payments-sandbox/SKILL.md']
   const wrong = [...others, ...pages].flatMap(file =>
     linksOf(file)
       .filter(link => !/^https?:/.test(link))

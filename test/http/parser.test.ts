@@ -88,6 +88,17 @@ t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TO
   await stillServes(t, port)
 })
 
+t.test('decisions §1: a request target and headers of 16 KiB are accepted, one byte more is 431', async t => {
+  const port = await listen(build(t))
+  const others = { connection: 'close' }
+  // Separators do not count, nor do the method and the version.
+  const rest = [LIVE, 'host', 'sandbox', ...Object.entries(others).flat(), 'x-long'].join('').length
+  const send = (size: number) =>
+    exchange(port, request(`GET ${LIVE}`, { host: 'sandbox', ...others, 'x-long': 'x'.repeat(size - rest) }))
+  t.match(await send(16 * 1024), [{ status: 200 }])
+  refusedAndClosed(t, await send(16 * 1024 + 1), 431, 'HEADERS_TOO_LARGE', 'one byte more')
+})
+
 const CHUNKED = { 'transfer-encoding': 'chunked' }
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 

@@ -35,7 +35,7 @@ t.test('settings, Settings: the defaults', async t => {
     requestLogEntries: 1000,
     requestLogBytes: 16 * MIB,
     recordingBytes: 32 * MIB,
-    stateBytes: 32 * MIB,
+    stateBytes: 64 * MIB,
     fixture: 'demo',
     data: undefined,
     isSeedGiven: false,
