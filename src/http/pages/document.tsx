@@ -40,17 +40,14 @@ interface PlainPageProps {
   readonly title: string
   /** The text of the style sheet. The policy of the page has its hash (`pageHeaders`). */
   readonly styles: string
-  /** More elements of the head. */
-  readonly head?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** A page of the sandbox without scripts, with its style sheet within. */
-export function PlainPage({ title, styles, head, children }: PlainPageProps) {
+export function PlainPage({ title, styles, children }: PlainPageProps) {
   return (
     <html lang="en">
       <Head title={`${title} · Payments Sandbox`}>
-        {head}
         {/* Quotes in a style sheet must not be escaped. */}
         <style dangerouslySetInnerHTML={{ __html: styles }} />
       </Head>
