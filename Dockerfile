@@ -19,7 +19,6 @@ RUN npm ci --omit=dev && npm cache clean --force
 COPY --from=build /app/dist ./dist
 COPY fixtures ./fixtures
 COPY openapi ./openapi
-COPY completions ./completions
 COPY migrations ./migrations
 # A new volume at /data gets this owner.
 RUN mkdir /data && chown node:node /data

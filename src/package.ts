@@ -22,8 +22,5 @@ export const OWN_FIXTURES: string = fileURLToPath(new URL('fixtures/', MANIFEST)
 /** The OpenAPI document of the control plane, which has the commands. */
 export const CONTROL_PLANE: string = fileURLToPath(new URL('openapi/control-plane.json', MANIFEST))
 
-/** The folder of the scripts for completion, one for each shell. */
-export const COMPLETIONS: string = fileURLToPath(new URL('completions/', MANIFEST))
-
 /** The folder of the migrations of databases. */
 export const MIGRATIONS: string = fileURLToPath(new URL('migrations/', MANIFEST))

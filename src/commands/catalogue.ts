@@ -101,7 +101,6 @@ export const commands: readonly Command[] = [
       summary: 'Replay the FILE of a recording, and compare the answers; --until N serves a state of it',
     },
     { 'x-command': 'token', summary: 'Print a new access token. SANDBOX_CLIENT_SECRET is the secret of the client' },
-    { 'x-command': 'completion', summary: 'Print the script for completion in a shell: bash, zsh or fish' },
     { 'x-command': 'help', summary: 'Print this help' },
   ].map(operation => toCommand('', 'get', operation)),
 ]

@@ -1,8 +1,8 @@
-import { COMMON, leadingWords } from '../command-line.js'
+import { COMMON } from '../command-line.js'
 import { optionOf, SETTINGS } from '../config.js'
 import { NAME, VERSION } from '../package.js'
 import { type Command, commands, type Field, find } from './catalogue.js'
-import { optionsOf, toArgument } from './input.js'
+import { toArgument } from './input.js'
 
 const section = (title: string, rows: readonly (readonly string[])[]) =>
   rows.length === 0 ? [] : ['', `${title}:`, ...rows.map(([name = '', text]) => `  ${name.padEnd(28)} ${text}`)]
@@ -25,7 +25,7 @@ export function helpOf({ name, summary, description = '', positions, options, fi
 
 /** The groups of the help, with the first words of their commands. All other commands are of records. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Start: ['start', 'health', 'ready', 'live', 'overview', 'openapi', 'completion', 'help'],
+  Start: ['start', 'health', 'ready', 'live', 'overview', 'openapi', 'help'],
   Time: ['clock', 'upcoming'],
   Records: [],
   Failures: ['faults', 'outcomes', 'reason-codes', 'errors', 'deprecations', 'tokens'],
@@ -77,17 +77,4 @@ export function helpText(): string {
 export function names(): string[] {
   const all = commands.map(({ name }) => name)
   return [...all, ...new Set(all.flatMap(name => name.split(' ')[1] ?? []).filter(verb => find([verb]).length > 0))]
-}
-
-/** Completes the last word: a command, an option, or a value of an option. */
-export function complete(words: readonly string[]): string[] {
-  const [before, last = ''] = [words.slice(0, -1), words.at(-1)]
-  const given = leadingWords(before, COMMON)
-  const found = find(given)
-  const option = found.flatMap(({ options }) => options).find(({ name }) => `--${name}` === before.at(-1))
-  const start = [...given, last].join(' ')
-  const next = names().flatMap(name => (name.startsWith(start) ? (name.split(' ')[given.length] ?? []) : []))
-  const options = found.flatMap(command => Object.keys(optionsOf(command))).map(name => `--${name}`)
-  const candidates = option?.schema.enum ?? (last.startsWith('-') ? options : next)
-  return [...new Set(candidates)].filter(candidate => candidate.startsWith(last))
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { type Connection, createConnection } from '../client/connection.js'
 import { SandboxError } from '../client/errors.js'
 import { describeExpectation } from '../client/expectation.js'
@@ -6,9 +6,8 @@ import { readStream } from '../client/stream.js'
 import type { Expectation, Verification } from '../client/types.js'
 import { COMMON, leadingWords, type Output, parseLine, readServer, type Values } from '../command-line.js'
 import { ConfigError, type Environment, nearestName } from '../config.js'
-import { COMPLETIONS } from '../package.js'
 import { type Command, commands, find } from './catalogue.js'
-import { complete, helpOf, helpText, names } from './help.js'
+import { helpOf, helpText, names } from './help.js'
 import { optionsOf, readInput } from './input.js'
 import { format, formatRow, toLine } from './output.js'
 
@@ -23,7 +22,6 @@ export async function runCommand(args: readonly string[], environment: Environme
   }
   const words = leadingWords(args, COMMON)
   const [first, second = ''] = words
-  if (first === 'complete') return print(complete(args.slice(args[1] === '--' ? 2 : 1)))
   const found = findOrRefuse(words)
   const { values, positionals } = parseLine(args, Object.assign({}, ...found.map(command => optionsOf(command, args))))
   if (first === 'help') {
@@ -31,10 +29,6 @@ export async function runCommand(args: readonly string[], environment: Environme
     return 0
   }
   if (values.help) return print(found.flatMap(helpOf))
-  if (first === 'completion') {
-    if (!/^(bash|zsh|fish)$/.test(second)) throw new ConfigError('completion: give bash, zsh or fish.')
-    return print([readFileSync(`${COMPLETIONS}${second}`, 'utf8').trimEnd()])
-  }
   const given = positionals.slice(found[0]?.name === `${first} ${second}` ? 2 : 1)
   const server = readServer(values, environment)
   try {

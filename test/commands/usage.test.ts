@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -13,7 +13,7 @@ import { build, call, pluck } from '../helper.js'
 import { launch, PLAIN, program } from '../program.js'
 import { start } from './helper.js'
 
-// Names, wrong usage, help, completion, and the program in a process of its own.
+// Names, wrong usage, help, and the program in a process of its own.
 
 t.test('commands, Output: a member that only some rows have is empty in the others, whatever its name', async t => {
   const rows = JSON.parse('[{ "id": "a", "constructor": "x", "__proto__": "y" }, { "id": "b" }]')
@@ -73,8 +73,6 @@ t.test('commands, Exit codes: wrong usage is 2, in one line, and sends nothing',
     [['clock', '--url', 'ftp://a'], /--url or SANDBOX_URL is not allowed/],
     [['clock', '--url', 'http://me:hush@127.0.0.1'], /^(?!.*hush).*--url or SANDBOX_URL is not allowed/],
     [['clock', '--admin-token', 'hush hush'], /^(?!.*hush).*SANDBOX_ADMIN_TOKEN is not allowed/],
-    [['completion', 'csh'], /give bash, zsh or fish/],
-    [['completion'], /give bash, zsh or fish/],
     [['toString'], /unknown command "toString"/],
   ] as const) {
     const { code, stdout, stderr } = await run(...args)
@@ -143,51 +141,6 @@ t.test('commands, Before you begin: --help of each command describes all argumen
   t.same(unlisted, [])
   t.match((await command(['cancel', '-h'])).stdout, /collections cancel.*mandates cancel.*payout-links cancel/s)
 })
-
-const complete = async (...words: string[]) => (await command(['complete', '--', ...words])).stdout.trim().split('\n')
-
-t.test('commands, Completion: commands, options and their values', async t => {
-  const all = await complete('')
-  t.same(
-    ['clock', 'advance', 'faults', 'token', 'explain'].filter(word => !all.includes(word)),
-    [],
-  )
-  t.same(await complete('adv'), ['advance'])
-  t.same(await complete('clock', ''), ['update', 'advance'])
-  t.same(await complete('--client', 'shop', 'state', ''), ['save', 'load'])
-  t.same(await complete('requests', '--fo'), ['--format', '--follow'])
-  t.same(await complete('requests', '--format', ''), ['json', 'har'])
-  t.same(await complete('return', 'COL-0001', '--re'), ['--reason-code'])
-  t.same(await complete('nothing', ''), [''])
-  t.notOk(all.includes('arm'), 'two commands have the verb')
-})
-
-/** The shells with a script that asks for the completions of `clock upd`. */
-const SHELLS: Record<string, string> = {
-  bash: `source <(payments-sandbox completion bash)
-    COMP_WORDS=(payments-sandbox clock upd) COMP_CWORD=2
-    _payments_sandbox
-    echo "\${COMPREPLY[@]}"`,
-  zsh: `autoload -U compinit; compinit -u
-    source <(payments-sandbox completion zsh)
-    words=(payments-sandbox clock upd) CURRENT=3
-    compadd() { print -l \${(P)2} }
-    _payments_sandbox`,
-  fish: 'payments-sandbox completion fish | source; complete -C "payments-sandbox clock upd"',
-}
-
-for (const [shell, script] of Object.entries(SHELLS)) {
-  const skip = spawnSync(shell, ['-c', 'true']).status !== 0 && `needs ${shell}`
-  t.test(`commands, Completion: the script of ${shell} completes a command`, { skip }, async t => {
-    const folder = t.testdir({
-      'payments-sandbox': `#!/bin/sh\nexec '${process.execPath}' '${program.main}' "$@"\n`,
-    })
-    const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder }
-    spawnSync('chmod', ['+x', `${folder}/payments-sandbox`])
-    const { stdout, stderr } = spawnSync(shell, ['-c', script], { env, encoding: 'utf8' })
-    t.equal(stdout.trim(), 'update', stderr)
-  })
-}
 
 t.test('commands, Check the requests of your app: --follow prints requests until it is interrupted', async t => {
   const { url, run } = await start(t)
