@@ -31,7 +31,7 @@ export const styles = `${commonStyles}${controlStyles}${coverageStyles}${shellSt
 main { width: 100%; max-width: 82rem; margin: 0 auto; padding: 1.25rem 1.25rem 4rem; }
 h1 { font-size: clamp(1.125rem, 5.5vw, 1.5rem); overflow-wrap: anywhere; }
 h1:focus { outline: none; }
-h1:focus-visible { outline: 3px solid var(--focus); outline-offset: .25rem; border-radius: .125rem; width: fit-content; }
+h1:focus-visible { outline: 3px solid var(--accent); outline-offset: .25rem; border-radius: .125rem; width: fit-content; }
 h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 html:has(.notice:not(:empty)) { scroll-padding-top: calc(30vh + 1rem); }
 .notice { position: sticky; top: 0; z-index: 2; max-height: 30vh; overflow-y: auto; outline: 1px solid var(--muted); }

@@ -23,7 +23,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
   const begin = inRounds(context.elapsed)
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
-    const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false } = row
+    const { status = 200, isGlobal = false, isOpen = false, hasPage = false } = row
     const { isReplacing = false, takesPlace = false, errors = [], querystring = ClientQuery } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, recordedBody, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
@@ -64,16 +64,15 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       method,
       url,
       // A typo must not act on another tenant, nor leave a test green.
-      config: { isStrict: true, isOpen, isPage, hasPage },
-      ...((isPage || hasPage) && { errorHandler: refuseWithPage }),
+      config: { isStrict: true, isOpen, hasPage },
+      ...(hasPage && { errorHandler: refuseWithPage }),
       ...(bodyLimit !== undefined && { bodyLimit }),
       ...(keptAnswers.has(response) && { serializerCompiler: openSerializerCompiler }),
       schema: {
         operationId,
-        hide: isPage,
         summary,
         ...(description !== undefined && { description }),
-        ...(!isPage && { 'x-command': commandOf(row) }),
+        'x-command': commandOf(row),
         tags: [url.split('/')[1] || 'overview'],
         'x-fidelity': 'assumed',
         'x-error-codes': isGlobal ? errors : ['CLIENT_NOT_FOUND', ...errors],

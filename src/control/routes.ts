@@ -4,7 +4,6 @@ import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
 import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import type { Area } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
-import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
 import type { CatalogueEntry, ErrorCode } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time/time.js'
@@ -30,16 +29,6 @@ import * as schemas from './schemas.js'
 import { snapshotRoutes } from './snapshots.js'
 import { summaryOf } from './summary.js'
 import { upcoming } from './upcoming.js'
-
-/** The names of this machine: the demo page has one, and its frame the other. Behind a proxy both have the same. */
-const LOOPBACK = 'http://localhost:* http://127.0.0.1:*'
-const EMBED_DEMO_HEADERS = {
-  'content-security-policy':
-    `default-src 'none'; script-src 'self' ${LOOPBACK}; frame-src 'self' ${LOOPBACK}; style-src 'self'; ` +
-    "connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-}
 
 /** The facts of the process. */
 export interface About {
@@ -349,19 +338,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
           fidelity,
         })),
       }),
-    }),
-    route({
-      method: 'GET',
-      url: '/embed-demo',
-      operationId: 'getEmbedDemo',
-      isPage: true,
-      summary: "A partner's page that embeds a payout link: a new one of the demo client, or that of ?link=",
-      querystring: schemas.EmbedDemoQuery,
-      response: schemas.Html,
-      handle: ({ reply }) => {
-        reply.headers(EMBED_DEMO_HEADERS).type('text/html; charset=utf-8')
-        return renderEmbedDemo()
-      },
     }),
     ...eventRoutes,
     ...requestRoutes,

@@ -343,13 +343,3 @@ export const ErrorTable = component('ErrorTable', {
 export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'automatic' })
 
 export { Cleared, ClientQuery, ClockState, Nothing, Settings, StateDocument, TenantSnapshot }
-
-export const EmbedDemoQuery = Type.Object({
-  ...client,
-  link: Type.Optional(
-    assumed(Text(1, 128), 'The payout link to show, of `client`. Default: a new one of the demo client.'),
-  ),
-})
-
-/** A page. */
-export const Html = Type.String()

@@ -111,8 +111,6 @@ export interface ControlRoute {
   readonly isRecorded?: boolean
   /** Whether the call acts on no tenant. */
   readonly isGlobal?: boolean
-  /** Whether the answer is a page for people. */
-  readonly isPage?: boolean
   /** Whether the call replaces or removes the tenant, so that its due work stays undone. */
   readonly isReplacing?: boolean
   /** Whether the call answers a page, too, to requests that prefer HTML. */

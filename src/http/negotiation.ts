@@ -3,12 +3,6 @@ import type { FastifyRequest } from 'fastify'
 /** A longer header is read as if it were not there: `accepts` takes time with the square of its length. */
 const LONGEST = 1000
 
-const isRead = (header = '') => header.length <= LONGEST
-
 /** Returns the media type that a request prefers (RFC 9110 §12.5.1): without a preference the first; false: none of them. */
 export const preferredType = (request: FastifyRequest, types: readonly string[]) =>
-  isRead(request.headers.accept) ? request.type([...types]) : types[0]
-
-/** Returns the language that a request prefers (RFC 9110 §12.5.4), likewise. */
-export const preferredLanguage = (request: FastifyRequest, languages: readonly string[]) =>
-  isRead(request.headers['accept-language']) ? request.language([...languages]) : languages[0]
+  (request.headers.accept ?? '').length <= LONGEST ? request.type([...types]) : types[0]

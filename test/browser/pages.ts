@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -48,40 +49,16 @@ export async function startProxy(t: Teardown, path: string, urlOf: () => string)
   return (server.address() as AddressInfo).port
 }
 
-/** A page of a partner that embeds the `url` of its query with the `options` of it, and lists the callbacks in `#log`. */
-const PARTNER = (sdk: string) => `<!doctype html>
-<title>Shop</title>
-<ol id="log"></ol>
-<div id="checkout"></div>
-<script type="module">
-  import { mountPayoutLink } from '${sdk}'
-  const log = text => {
-    const item = document.createElement('li')
-    item.textContent = text
-    document.querySelector('#log').append(item)
-  }
-  const parameters = new URLSearchParams(location.search)
-  const url = parameters.get('url')
-  const called = name => ({ payoutLinkId, status }) =>
-    log(name + ' ' + status + (url.includes('/' + payoutLinkId) ? '' : ' of another link'))
-  window.mounted = mountPayoutLink(document.querySelector('#checkout'), {
-    url,
-    title: 'Payout from the shop',
-    ...JSON.parse(parameters.get('options')),
-    onReady: called('ready'),
-    onClaimed: called('claimed'),
-    onPaid: called('paid'),
-    onFailed: called('failed'),
-    onDeclined: called('declined'),
-    onExpired: called('expired'),
-    onError: ({ code, status, message }) => log(['error', code, status, message].filter(Boolean).join(' ')),
-  })
-</script>`
+/** The page of docs/payout-pages.md to copy, for a server at a URL. */
+function partnerPage(url: string): string {
+  const [, page = ''] = /^```html\n(.*?)^```$/ms.exec(readFileSync('docs/payout-pages.md', 'utf8')) ?? []
+  return page.replace('http://127.0.0.1:8080', url)
+}
 
 /** Starts the site of a partner. Returns its port: it has the same page for each of its names. */
 export async function startPartner(t: Teardown, { url }: Site): Promise<number> {
   const app = fastify()
-  app.get('/', (_request, reply) => reply.type('text/html').send(PARTNER(`${url}/sdk/v1.js`)))
+  app.get('/', (_request, reply) => reply.type('text/html').send(partnerPage(url)))
   await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
   return (app.server.address() as AddressInfo).port

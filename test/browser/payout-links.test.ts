@@ -2,7 +2,6 @@ import type { Browser, BrowserContextOptions, FrameLocator, Page } from 'playwri
 import type { Test } from 'tap'
 import t from 'tap'
 import { createLink, pagePath } from '../areas/pages.js'
-import { call } from '../helper.js'
 import { assertAccessible, assertFits } from './accessibility.js'
 import { openBrowser } from './browser.js'
 import { measureCoverage, needsChromium } from './chromium.js'
@@ -215,21 +214,6 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     await heading(page, 'Your money is on its way').waitFor()
   })
 
-  t.test('the language can be chosen, and stays', async t => {
-    const id = await createLink(site.client)
-    const page = await openPage(t, pagePath(site.client, id))
-    await page.getByRole('navigation', { name: 'Language' }).getByRole('link', { name: 'Deutsch' }).click()
-    await heading(page, 'Wohin soll das Geld?').waitFor()
-    t.equal(await page.locator('html').getAttribute('lang'), 'de')
-    t.equal(await page.locator('nav [aria-current]').textContent(), 'Deutsch')
-    await page.getByLabel('Kontoinhaber').fill('Jane Doe')
-    await page.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-    await page.getByRole('button', { name: /annehmen$/ }).click()
-    await heading(page, 'Auszahlung angenommen').waitFor()
-    await page.getByRole('link', { name: 'Français' }).click()
-    await heading(page, 'Versement accepté').waitFor()
-  })
-
   t.test('on a phone the first field is visible, and the details unfold', async t => {
     const viewport = { width: 360, height: 740 }
     const remarks = 'Refund of a parcel that was lost on its way to you. '.repeat(4).slice(0, 200)
@@ -251,19 +235,18 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     }
   })
 
-  t.test('control plane, GET /embed-demo: it works behind a proxy with another host and a path, too', async t => {
+  t.test('it works behind a proxy with another host and a path', async t => {
     let url = ''
     const port = await startProxy(t, '/sandbox', () => url)
     const origin = `http://pay.example:${port}`
-    const site = await startSite(t, { publicUrl: () => `${origin}/sandbox` })
-    url = site.url
-    const page = await openPage(t, `${origin}/sandbox/_sandbox/embed-demo`)
-    await page.getByLabel('Language').selectOption('Deutsch')
-    await page.getByRole('button', { name: 'Create and embed a payout link' }).click()
-    await page.frameLocator('iframe').getByRole('heading', { name: 'Wohin soll das Geld?' }).waitFor()
-    const settings = await call(site.app, 'GET', '/_sandbox/settings')
-    t.ok(settings.body.allowedOrigins.includes(origin))
-    t.match(page.frames()[1]?.url(), `${origin}/sandbox/pay/pl_`)
+    const behind = await startSite(t, { publicUrl: () => `${origin}/sandbox` })
+    url = behind.url
+    const id = await createLink(behind.client)
+    const page = await openPage(t, `${origin}/sandbox${pagePath(behind.client, id)}`)
+    await fill(page, 'SEPA-CT')
+    await accept(page).click()
+    await heading(page, 'Payout accepted').waitFor()
+    t.match(page.url(), `${origin}/sandbox/pay/${id}?client=acme&receipt=`)
   })
 
   await t.test('every page fits 320 px, and axe finds nothing, light or dark', t => everyPage(t, site, openPage))
@@ -309,13 +292,8 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   await move(site, expired, 'expire')
   const elsewhere = await createLink(site.client, 'SEPA-CT', { uiMode: 'embedded' })
   for (const id of [expired, elsewhere, 'pl_unknown']) pages[at(id)] = async () => {}
-  pages['/_sandbox/embed-demo'] = async () => {}
-  const themed = await createLink(site.client, 'US-ACH', { remarks: long })
-  for (const theme of ['accent=635bff&radius=24&font=rounded', 'accent=d1390f&radius=0&font=serif']) {
-    pages[`${at(themed)}&${theme}`] = page => accept(page).click()
-  }
 
-  const page = await openPage(t, '/_sandbox/embed-demo', { viewport: { width: 320, height: 640 } })
+  const page = await openPage(t, at(expired), { viewport: { width: 320, height: 640 } })
   for (const [path, act] of Object.entries(pages)) {
     await page.goto(site.url + path)
     await act(page)
@@ -330,12 +308,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   const allowed = `http://localhost:${port}`
   const foreign = `http://foreign.example:${port}`
   const at = (id: string) => site.url + pagePath(site.client, id)
-
-  interface ShopOptions {
-    readonly origin?: string
-    /** The options of the SDK. */
-    readonly mount?: object
-  }
+  const pageFor = (id: string, origin = allowed) => `${origin}/?${new URLSearchParams({ url: at(id) })}`
 
   async function newPage(t: Test) {
     const page = await browser.newPage({ locale: 'en-GB', colorScheme: 'light' })
@@ -349,16 +322,26 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   const shared = await newPage(t)
 
   /** Opens the page of a partner that embeds a link. One of another origin needs another page, to be measured. */
-  async function shop(t: Test, id: string, { origin = allowed, mount = {} }: ShopOptions = {}) {
+  async function shop(t: Test, id: string, { origin = allowed } = {}) {
     const page = origin === allowed ? shared : await newPage(t)
-    const query = new URLSearchParams({ url: at(id), options: JSON.stringify(mount) })
-    await page.goto(`${origin}/?${query}`)
+    await page.goto(pageFor(id, origin))
     return page
   }
-  const logged = (page: Page, text: string) => page.locator('#log li', { hasText: text }).first().waitFor()
-  const log = (page: Page) => page.locator('#log li').allTextContents()
+  /** Waits for a callback, by its name and the code of an error. */
+  const logged = (page: Page, name: string, code = '') =>
+    page.locator('#log', { hasText: new RegExp(`${name} .*${code}`) }).waitFor()
+  /** The callbacks of the page, each as its name and the members of its event without the id. */
+  const log = async (page: Page) => {
+    const lines = (await page.locator('#log').textContent())?.trim().split('\n') ?? []
+    return lines.filter(Boolean).map(line => {
+      const [, name, event = ''] = /^(\w+) (.*)$/.exec(line) ?? []
+      const { payoutLinkId, code, status, message } = JSON.parse(event)
+      const other = page.url().includes(payoutLinkId) ? undefined : 'of another link'
+      return [name, code, status, message, other].filter(Boolean).join(' ')
+    })
+  }
   const link = (changes: object = {}) => createLink(site.client, 'SEPA-CT', { uiMode: 'embedded', ...changes })
-  const frameOf = (page: Page) => page.frameLocator('iframe[title="Payout from the shop"]')
+  const frameOf = (page: Page) => page.frameLocator('iframe[title="Payout"]')
   const fillIn = async (frame: FrameLocator) => {
     await frame.getByLabel('Account holder').fill('Jane Doe')
     await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
@@ -368,7 +351,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   t.test('payout-pages, Payout links in a browser: the frame fits, and the claim is reported', async t => {
     const id = await link({ origin: allowed })
     const page = await shop(t, id)
-    await logged(page, 'ready')
+    await logged(page, 'onReady')
     const frame = frameOf(page)
     await fillIn(frame)
     const fits = async () => {
@@ -379,17 +362,17 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     await frame.getByText('I do not want this payout').click()
     await fits()
     await acceptIn(frame)
-    await logged(page, 'claimed')
+    await logged(page, 'onClaimed')
     await fits()
-    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED'])
+    t.same(await log(page), ['onReady ACTIVE', 'onClaimed CLAIMED'])
     t.equal(await statusOf(site, id), 'CLAIMED')
     await move(site, id, 'process')
     await page.clock.runFor(1000)
     await frame.getByText('Your money is on its way').first().waitFor()
     await move(site, id, 'pay')
     await page.clock.runFor(1000)
-    await logged(page, 'paid')
-    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'paid PAID'])
+    await logged(page, 'onPaid')
+    t.same(await log(page), ['onReady ACTIVE', 'onClaimed CLAIMED', 'onPaid PAID'])
   })
 
   t.test('payout-pages, Payout links in a browser: a transfer that fails is reported', async t => {
@@ -398,42 +381,42 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     const frame = frameOf(page)
     await fillIn(frame)
     await acceptIn(frame)
-    await logged(page, 'claimed')
+    await logged(page, 'onClaimed')
     for (const verb of ['process', 'fail']) await move(site, id, verb)
     await page.clock.runFor(1000)
-    await logged(page, 'failed')
-    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'failed FAILED'])
+    await logged(page, 'onFailed')
+    t.same(await log(page), ['onReady ACTIVE', 'onClaimed CLAIMED', 'onFailed FAILED'])
   })
 
   t.test('payout-pages, Payout links in a browser: a link without an origin, and a decline', async t => {
     const page = await shop(t, await link(), { origin: `http://127.0.0.1:${port}` })
-    await logged(page, 'ready')
+    await logged(page, 'onReady')
     const frame = page.frameLocator('iframe')
     await frame.getByText('I do not want this payout').click()
     await frame.getByRole('button', { name: 'Decline the payout' }).click()
-    await logged(page, 'declined')
-    t.same(await log(page), ['ready ACTIVE', 'declined REJECTED'])
+    await logged(page, 'onDeclined')
+    t.same(await log(page), ['onReady ACTIVE', 'onDeclined REJECTED'])
   })
 
   t.test('payout-pages, Payout links in a browser: expiry while the frame is open is reported', async t => {
     const id = await link()
     const page = await shop(t, id)
-    await logged(page, 'ready')
+    await logged(page, 'onReady')
     await move(site, id, 'expire')
     await page.clock.runFor(1000)
-    await logged(page, 'expired')
-    t.same(await log(page), ['ready ACTIVE', 'expired EXPIRED'])
+    await logged(page, 'onExpired')
+    t.same(await log(page), ['onReady ACTIVE', 'onExpired EXPIRED'])
   })
 
   t.test('payout-pages, Payout links in a browser: the state of a link from before is reported at once', async t => {
-    const claimed = ['claimed']
+    const claimed = ['onClaimed']
     const cases: Record<string, { verbs: string[]; callbacks: string[] }> = {
       CLAIMED: { verbs: ['claim'], callbacks: claimed },
       PROCESSING: { verbs: ['claim', 'process'], callbacks: claimed },
-      PAID: { verbs: ['claim', 'process', 'pay'], callbacks: [...claimed, 'paid'] },
-      FAILED: { verbs: ['claim', 'process', 'fail'], callbacks: [...claimed, 'failed'] },
-      REJECTED: { verbs: ['decline'], callbacks: ['declined'] },
-      EXPIRED: { verbs: ['expire'], callbacks: ['expired'] },
+      PAID: { verbs: ['claim', 'process', 'pay'], callbacks: [...claimed, 'onPaid'] },
+      FAILED: { verbs: ['claim', 'process', 'fail'], callbacks: [...claimed, 'onFailed'] },
+      REJECTED: { verbs: ['decline'], callbacks: ['onDeclined'] },
+      EXPIRED: { verbs: ['expire'], callbacks: ['onExpired'] },
     }
     for (const [status, { verbs, callbacks }] of Object.entries(cases)) {
       const id = await link()
@@ -443,22 +426,22 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       await logged(page, callbacks.at(-1) as string)
       t.same(
         await log(page),
-        ['ready', ...callbacks].map(name => `${name} ${status}`),
+        ['onReady', ...callbacks].map(name => `${name} ${status}`),
       )
       if (status !== 'CLAIMED') continue
       // It is paid while the frame is open.
       for (const verb of ['process', 'pay']) await move(site, id, verb)
       await page.clock.runFor(1000)
-      await logged(page, 'paid')
-      t.same(await log(page), ['ready CLAIMED', 'claimed CLAIMED', 'paid PAID'])
+      await logged(page, 'onPaid')
+      t.same(await log(page), ['onReady CLAIMED', 'onClaimed CLAIMED', 'onPaid PAID'])
     }
     const cancelled = await link()
     await site.client.patch(`/api/v1/payout-links/${cancelled}/cancel`, { cancellationComment: 'No' })
     const page = await shop(t, cancelled)
-    await logged(page, 'error')
+    await logged(page, 'onError')
     t.same(await log(page), [
-      'ready CANCELLED',
-      'error PAYOUT_LINK_CLOSED CANCELLED The link can no longer be claimed: it is CANCELLED.',
+      'onReady CANCELLED',
+      'onError PAYOUT_LINK_CLOSED CANCELLED The link can no longer be claimed: it is CANCELLED.',
     ])
   })
 
@@ -477,14 +460,14 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     ] as const
     for (const [id, origin, code] of cases) {
       const page = await shop(t, id, { origin })
-      await logged(page, `error ${code}`)
+      await logged(page, 'onError', code)
       t.equal((await log(page)).length, 1, `${code}: once, and no other callback`)
       const text = await frameOf(page).locator('body').textContent()
       t.notMatch(text, /25|secret|acme/, `${code}: ${text}`)
     }
     await only(['https://shop.example'])
     const page = await shop(t, gone)
-    await logged(page, 'error ORIGIN_NOT_ALLOWED')
+    await logged(page, 'onError', 'ORIGIN_NOT_ALLOWED')
     await only(allowedOrigins)
   })
 
@@ -493,7 +476,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
     // The address that the SDK of an allowed origin makes.
     const url = `${at(await link())}&embedder=${encodeURIComponent(allowed)}`
-    await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
+    await page.goto(pageFor('pl_unknown', foreign))
     await page.evaluate(url => {
       const frame = document.createElement('iframe')
       frame.src = url
@@ -506,17 +489,17 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     const id = await link()
     const page = await newPage(t)
     await page.route('**/pay/**', route => route.abort())
-    await page.goto(`${allowed}/?${new URLSearchParams({ url: at(id), options: '{}' })}`)
+    await page.goto(pageFor(id))
     await page.locator('iframe').waitFor()
     await page.waitForLoadState()
     await page.clock.runFor(5000)
-    await logged(page, 'error FRAME_NOT_READY')
+    await logged(page, 'onError', 'FRAME_NOT_READY')
     t.equal((await log(page)).length, 1)
   })
 
   t.test('payout-pages, Payout links in a browser: a page without an origin is told so, and loads nothing', async t => {
     const page = await newPage(t)
-    await page.goto(`${allowed}/?${new URLSearchParams({ url: at(await link()), options: '{}' })}`)
+    await page.goto(pageFor(await link()))
     const frame = await page.evaluate(html => {
       const sandboxed = document.createElement('iframe')
       sandboxed.sandbox.add('allow-scripts')
@@ -536,7 +519,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       const refusals: string[] = []
       const url = `${location.origin}/pay/pl_1234567`
       const addresses = ['', '/pay/pl_1234567', 'javascript:alert(1)', 'data:text/html,x', 'file:///pay/x']
-      const unknown = [{ onClaim() {} }, { theme: { color: 'red' } }]
+      const unknown = [{ onClaim() {} }]
       for (const options of [...addresses.map(url => ({ url })), ...unknown.map(option => ({ url, ...option }))]) {
         try {
           mountPayoutLink(document.body, options)
@@ -546,56 +529,40 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       }
       return refusals
     }, `${site.url}/sdk/v1.js`)
-    t.equal(thrown.length, 7)
+    t.equal(thrown.length, 6)
     for (const refusal of thrown) t.match(refusal, /^TypeError /)
     t.match(thrown[2], 'url must begin with http:// or https://')
-    t.match(thrown.slice(5), [/there is no option onClaim\./, /there is no option color\./])
+    t.match(thrown[5], /there is no option onClaim\./)
     t.equal(await page.locator('iframe').count(), 1, 'only that of the page')
-    for (const [mount, message] of [
-      [{ theme: { accent: '#ffd25e' } }, /accent #ffd25e has a contrast of 1\.\d+ to the light page\. It needs 3/],
-      [{ theme: { accent: 'tomato' } }, /accent must be six hexadecimal digits/],
-      [{ theme: { radius: 99 } }, /radius must be a number of pixels from 0 to 24/],
-      [{ theme: { font: 'Comic Sans' } }, /font must be one of/],
-      [{ colorScheme: 'sepia' }, /colorScheme must be one of auto, light, dark/],
-      [{ locale: 'de_DE' }, /locale must be a language/],
-    ] as const) {
-      const page = await shop(t, await link(), { mount })
-      await logged(page, 'error INVALID_QUERY_PARAMETER')
-      t.match((await log(page))[0], message)
-    }
   })
 
-  t.test('payout-pages, Payout links in a browser: language, colours and theme are those of the partner', async t => {
-    const mount = { locale: 'fr-CH', colorScheme: 'dark', theme: { accent: '#FF8A3D', radius: 0, font: 'serif' } }
-    const page = await shop(t, await link(), { mount })
-    await logged(page, 'ready')
+  t.test('decisions §8: the page has one language and look, and the colours of the device', async t => {
+    const page = await shop(t, await link())
+    await logged(page, 'onReady')
     const frame = frameOf(page)
-    const button = frame.getByRole('button', { name: /^Accepter / })
-    const look = () =>
-      button.evaluate(element => {
-        const { backgroundColor, color, borderRadius, fontFamily } = getComputedStyle(element)
-        const page = getComputedStyle(document.body).backgroundColor
-        return { backgroundColor, color, borderRadius, fontFamily: fontFamily.split(',')[0], page }
-      })
-    const expected = {
-      backgroundColor: 'rgb(255, 138, 61)',
-      color: 'rgb(0, 0, 0)',
-      borderRadius: '0px',
-      fontFamily: 'Charter',
-      page: 'rgb(11, 18, 23)',
-    }
-    t.same(await look(), expected)
-    await frame.getByLabel('Titulaire du compte').fill('Jane Doe')
-    await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-    await button.click()
-    await frame.getByRole('heading', { name: 'Versement accepté' }).waitFor()
-    t.equal(await frame.locator('html').getAttribute('class'), 'embedded dark', 'also after the claim')
+    const background = () => frame.locator('body').evaluate(body => getComputedStyle(body).backgroundColor)
+    t.equal(await background(), 'rgb(238, 241, 244)')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    t.equal(await background(), 'rgb(11, 18, 23)')
+    await page.emulateMedia({ colorScheme: 'light' })
+    const src = await page.evaluate(
+      async ([sdk, url]) => {
+        const { mountPayoutLink } = await import(sdk as string)
+        const ignored = { locale: 'fr', colorScheme: 'dark', theme: { accent: '#FF8A3D', color: 'red' } }
+        const { unmount } = mountPayoutLink(document.body, { url, title: 'Payout from the shop', ...ignored })
+        const { src } = document.querySelector('iframe[title="Payout from the shop"]') as HTMLIFrameElement
+        unmount()
+        return src
+      },
+      [`${site.url}/sdk/v1.js`, at('pl_unknown')],
+    )
+    t.equal(src, `${at('pl_unknown')}&${new URLSearchParams({ embedder: allowed })}`)
   })
 
   t.test('payout-pages, Payout links in a browser: messages of other windows are ignored', async t => {
     const id = await link()
     const page = await shop(t, id)
-    await logged(page, 'ready')
+    await logged(page, 'onReady')
     await page.evaluate(async () => {
       const forged = { source: 'payments-sandbox', event: 'state', status: 'CLAIMED' }
       window.postMessage(forged, '*')
@@ -606,22 +573,19 @@ async function embedded(t: Test, site: Site, browser: Browser) {
         document.body.append(stranger)
       })
     })
-    t.same(await log(page), ['ready ACTIVE'])
+    t.same(await log(page), ['onReady ACTIVE'])
   })
 
   t.test('payout-pages, Payout links in a browser: no callback follows unmount', async t => {
     const id = await link()
     const page = await shop(t, id)
-    await logged(page, 'ready')
-    await page.evaluate(() => {
-      const { mounted } = window as unknown as { mounted: { unmount(): void } }
-      mounted.unmount()
-      mounted.unmount()
-    })
+    await logged(page, 'onReady')
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Close' }).click()
     t.equal(await page.locator('#checkout iframe').count(), 0)
     await move(site, id, 'expire')
     await page.clock.runFor(10_000)
-    t.same(await log(page), ['ready ACTIVE'])
+    t.same(await log(page), ['onReady ACTIVE'])
   })
 
   t.test('payout-pages, Payout links in a browser: its state goes to no window but its partner', async t => {
@@ -629,7 +593,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.equal(id, '', 'an origin that is not on the list gets no link')
     const page = await newPage(t)
     // A window that is no frame: the opener of the page is no partner.
-    await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
+    await page.goto(pageFor('pl_unknown', foreign))
     const popup = page.waitForEvent('popup')
     const own = await link()
     await page.evaluate(url => {
@@ -645,27 +609,6 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       opened.postMessage({ source: 'payments-sandbox', event: 'hello' }, '*')
     })
     t.same(await page.evaluate(() => (window as unknown as { messages: unknown[] }).messages), [])
-  })
-
-  t.test('control plane, GET /embed-demo: the page of an embedded link shows it, from a second origin', async t => {
-    const id = await link({ origin: site.url, amount: '73.21' })
-    const page = await browser.newPage({ locale: 'en-GB' })
-    t.teardown(() => page.close())
-    await page.goto(`${site.url}/_sandbox/console/payout-links/${id}?client=${site.client.clientId}`)
-    const opened = page.context().waitForEvent('page')
-    await page.getByRole('link', { name: 'Show it embedded' }).click()
-    const demo = await opened
-    const frame = demo.frameLocator('iframe')
-    await frame.getByText('73.21').first().waitFor()
-    await demo.locator('#log li', { hasText: `onReady {"payoutLinkId":"${id}","status":"ACTIVE"}` }).waitFor()
-    await fillIn(frame)
-    await acceptIn(frame)
-    await demo.locator('#log li', { hasText: `onClaimed {"payoutLinkId":"${id}"` }).waitFor()
-    const port = new URL(site.url).port
-    t.match(await demo.locator('#origins').textContent(), `http://127.0.0.1:${port} → http://localhost:${port}`)
-    const found = demo.frames().map(frame => new URL(frame.url()).hostname)
-    t.match(found, ['127.0.0.1', 'localhost'])
-    await demo.close()
   })
 }
 

@@ -187,7 +187,7 @@ t.test('console, Safety: a name that objects inherit is a text like any other on
   batch.check(t, 'the log')
   const { data } = (await call(app, 'GET', `/_sandbox/payout-links?status=ACTIVE&${client}`)).body
   const link = `/pay/${data[0].record.payoutLinkId}`
-  const starts = [CONSOLE, `${CONSOLE}/client/restart`, '/_sandbox/coverage', '/_sandbox/embed-demo', link]
+  const starts = [CONSOLE, `${CONSOLE}/client/restart`, '/_sandbox/coverage', link]
   const attacked = await attack(
     t,
     batch,

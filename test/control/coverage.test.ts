@@ -350,7 +350,6 @@ t.test('control plane, GET /coverage: a refusal is a page in a browser, and the 
     [open, '/coverage?client=unknown', 404, 'CLIENT_NOT_FOUND', 'Not Found .*unknown'],
     [open, '/coverage?cleint=app', 400, 'INVALID_QUERY_PARAMETER', 'Bad Request .*cleint'],
     [open, `/coverage?client=${encodeURIComponent('<b>token=hush</b>')}`, 404, 'CLIENT_NOT_FOUND', 'token=\\*\\*\\*'],
-    [open, '/embed-demo?x=1', 400, 'INVALID_QUERY_PARAMETER', 'Bad Request'],
   ] as const) {
     const page = await call(app, 'GET', `/_sandbox${path}`, HTML)
     t.equal(page.status, status, path)

@@ -80,7 +80,6 @@ const ROUTES = [
   'DELETE /_sandbox/deprecations',
   'POST /_sandbox/tokens/expire',
   'GET /_sandbox/recording',
-  'GET /_sandbox/embed-demo',
 ]
 
 interface Listed {
@@ -162,7 +161,7 @@ t.test('control plane, GET /clients: never a secret; nor does any other call sho
 
 /** Those that are about the process, or are tables of the product. */
 const NO_TENANT =
-  /^(GET \/_sandbox(\/(health\/.*|openapi.json|scenarios|reason-codes|errors|embed-demo))?|\w+ \/_sandbox\/clients(\/:)?|.*\/credentials\/verify)$/
+  /^(GET \/_sandbox(\/(health\/.*|openapi.json|scenarios|reason-codes|errors))?|\w+ \/_sandbox\/clients(\/:)?|.*\/credentials\/verify)$/
 const tenantCalls = ROUTES.filter(route => !NO_TENANT.test(route))
 
 /** A body that the call accepts, so that it gets as far as its tenant. */

@@ -303,7 +303,6 @@ const NOT_OF_A_CLIENT = [
   'POST /_sandbox/credentials/verify',
   'GET /_sandbox/reason-codes',
   'GET /_sandbox/errors',
-  'GET /_sandbox/embed-demo',
 ]
 
 /** The methods that take an object first. */

@@ -83,14 +83,15 @@ import { mountPayoutLink } from 'payments-sandbox/sdk'
 
 const options: MountOptions = {
   url: 'https://pay.example/pay/pl_1',
+  locale: 'de',
   colorScheme: 'auto',
   theme: { accent: '#635bff', radius: 4, font: 'serif' },
   onPaid: ({ payoutLinkId, status }) => console.log(payoutLinkId.length, status === 'PAID'),
   onError: ({ code, message }) => console.log(code.length, message.length),
 }
 const { unmount } = mountPayoutLink(document.body, options)
-// @ts-expect-error: an unknown font
-mountPayoutLink(document.body, { ...options, theme: { font: 'Arial' } })
+// @ts-expect-error: an unknown option
+mountPayoutLink(document.body, { ...options, onClaim: unmount })
 // @ts-expect-error: url is missing
 mountPayoutLink(document.body, { onReady: unmount })
 `

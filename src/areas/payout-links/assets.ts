@@ -5,12 +5,11 @@ import { styles } from './views/styles.js'
 const BROWSER = 'areas/payout-links/browser'
 
 /**
- * The modules that run in a browser: the scripts of the pages and of the demo, with all that they import. They are the
+ * The modules that run in a browser: the script of the pages, with all that it imports. They are the
  * files that the server itself runs, so that both check a claim by the same rules.
  */
 const MODULES = [
   `${BROWSER}/page.js`,
-  `${BROWSER}/embed-demo.js`,
   'areas/payout-links/claim-rules.js',
   'bounds.js',
   'core/rules/identifiers.js',

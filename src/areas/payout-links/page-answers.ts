@@ -1,24 +1,20 @@
-import type { TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isSame } from '../../core/digests.js'
 import type { ApiError, ErrorCode } from '../../core/errors.js'
 import type { Ids } from '../../core/ids.js'
-import { ownMember } from '../../core/own-member.js'
 import type { Clock } from '../../core/time/clock.js'
 import { formatInstant } from '../../core/time/time.js'
 import { sendError } from '../../http/error-handler.js'
-import { preferredLanguage, preferredType } from '../../http/negotiation.js'
+import { preferredType } from '../../http/negotiation.js'
 import { refuseWithPage } from '../../http/pages/refusal.js'
 import { isValid } from '../../http/validation.js'
 import { methodOf } from './methods.js'
-import type { StoredPayoutLink } from './schemas.js'
-import { PageQuery } from './schemas.js'
+import type { PageQuery, StoredPayoutLink } from './schemas.js'
+import { Origin } from './schemas.js'
 import type { PayoutLinkStore } from './store.js'
-import { queryOf } from './views/document.js'
 import type { Refused } from './views/page-of-link.js'
 import { renderLinkPage, renderNotice } from './views/page-of-link.js'
 import type { NoticeName } from './views/strings.js'
-import { LANGUAGES } from './views/strings.js'
 
 // The answers of the pages of payout links. People get HTML, and programs get JSON.
 
@@ -59,37 +55,23 @@ export function mayRead({ query }: FastifyRequest, { ids }: PageTenant, { payout
 
 /** Returns the address of a page relative to itself. */
 export function addressOf({ payoutLinkId }: StoredPayoutLink, query: PageQuery): string {
-  const parameters = queryOf(query)
+  const parameters = new URLSearchParams(query as Record<string, string>)
   return parameters.size === 0 ? payoutLinkId : `${payoutLinkId}?${parameters}`
 }
 
-/** Returns the language of a page: that of its address, else of the browser, else English. */
-function languageOf(request: FastifyRequest, { locale = '' }: PageQuery) {
-  const [wanted] = locale.toLowerCase().split('-')
-  const known = (language: unknown) => LANGUAGES.find(one => one === language)
-  return known(wanted) ?? known(preferredLanguage(request, LANGUAGES)) ?? LANGUAGES[0]
-}
-
-/** Returns the parameters of an address that are valid. A refused request can have others. */
-function validQueryOf({ query }: FastifyRequest): PageQuery {
-  return Object.fromEntries(
-    Object.entries(query as object).filter(([name, value]) => {
-      const schema = ownMember<TSchema>(PageQuery.properties, name)
-      return schema !== undefined && isValid(schema, value)
-    }),
-  )
+/** Returns the origins of a refusal without a link: any page may show it, so that its developer sees why. */
+function embedderOf({ query }: FastifyRequest): string[] {
+  const { embedder } = query as PageQuery
+  return embedder !== undefined && isValid(Origin, embedder) ? [embedder] : []
 }
 
 /** Returns the page of a link. `refused` has the values and problems of a refused form. */
 export function pageOf(request: FastifyRequest, tenant: PageTenant, link: StoredPayoutLink, refused?: Refused): string {
   const { payoutLinks, ids } = tenant
-  const query = request.query as PageQuery
   return renderLinkPage({
-    language: languageOf(request, query),
-    query,
     sender: payoutLinks.sender(link),
     embedders: payoutLinks.embedders(link),
-    here: addressOf(link, query),
+    here: addressOf(link, request.query as PageQuery),
     isOutside: link.uiMode === 'embedded' && request.headers['sec-fetch-dest'] === 'document',
     region: methodOf(link).region,
     link,
@@ -104,16 +86,12 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Ap
   // It concerns the operator of the server, and no recipient.
   if (refusal.code === 'FORBIDDEN_HOST') return refuseWithPage(refusal, request, reply)
   const link = request.sandbox.payoutLink
-  const query = validQueryOf(request)
-  // Any page may show a refusal without a link, so that its developer sees why.
-  const embedders = link === undefined ? [query.embedder ?? []].flat() : embeddersOf(request, link)
+  const embedders = link === undefined ? embedderOf(request) : embeddersOf(request, link)
   reply.headers(headersOf(embedders))
   if (wantsJson(request)) return sendError(reply, refusal)
   const { code, message } = refusal
   request.sandbox.content = refusal.envelope
   const notice = {
-    language: languageOf(request, query),
-    query,
     name: noticeOf(refusal, link),
     refusal: { code, message },
     ...(link !== undefined && isOfState(code) && { status: link.status }),
@@ -157,5 +135,5 @@ export const headersOf = (embedders: readonly string[]) => ({
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
-  vary: 'accept, accept-language, sec-fetch-dest',
+  vary: 'accept, sec-fetch-dest',
 })

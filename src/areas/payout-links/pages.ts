@@ -14,9 +14,8 @@ import { addressOf, headersOf, html, mayRead, pageOf, pageToken, receiptOf, refu
 import { parsePageForm, problemsOf, toClaim, valuesOf } from './page-form.js'
 import { countAction } from './page-limit.js'
 import type { StoredPayoutLink } from './schemas.js'
-import { Claim, PageAction, PageParams, PageQuery, PageState, ThemeQuery } from './schemas.js'
+import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
 import { masked } from './store.js'
-import { assertTheme, themeStyles } from './theme.js'
 
 export interface PageOptions {
   /** Makes a handler that runs in the turn of the client of its page. */
@@ -127,9 +126,6 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
   )
 
   const { assets, sdk } = loadAssets()
-  app.get('/pay/assets/theme.css', { schema: { ...FILE, querystring: ThemeQuery } }, (request, reply) => {
-    sendBrowserFile(reply, { type: 'text/css; charset=utf-8', content: themeStyles(request.query) })
-  })
   for (const [path, asset] of assets) {
     app.get(`/pay/assets/${path}`, { schema: FILE }, (_request, reply) => {
       sendBrowserFile(reply, asset)
@@ -144,16 +140,15 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
 
   /**
    * Finds the link of a page, and lets only the pages of its partner frame it.
-   * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, UI_MODE_MISMATCH, ORIGIN_NOT_ALLOWED, INVALID_QUERY_PARAMETER
+   * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, UI_MODE_MISMATCH, ORIGIN_NOT_ALLOWED
    */
   function find(request: FastifyRequest, reply: FastifyReply) {
     const { payoutLinkId } = request.params as { payoutLinkId: string }
     const tenant = tenantOf(request)
-    const { embedder, ...query } = request.query as PageQuery
+    const { embedder } = request.query as PageQuery
     const link = tenant.payoutLinks.read(payoutLinkId)
     // The page of a refusal without a link shows nothing of it.
     if (embedder !== undefined) tenant.payoutLinks.assertEmbedder(link, embedder)
-    assertTheme(query)
     request.sandbox.payoutLink = link
     reply.headers(headersOf(tenant.payoutLinks.embedders(link)))
     return { tenant, link }

@@ -21,7 +21,6 @@ import {
 import { ACCOUNT_TYPES, PAYOUT_METHODS } from './claim-rules.js'
 import { PAYOUT_LINK_STATUSES } from './lifecycle.js'
 import { PAYOUT_LINK_OUTCOMES } from './outcomes.js'
-import { COLOR_SCHEMES, FONTS } from './theme.js'
 
 /** Interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel. */
 const PayoutLinkId = Type.String({
@@ -40,7 +39,7 @@ const ExpiryPeriod = Type.String({
   'x-expected': 'an ISO 8601 duration without years and months, such as PT30M',
 })
 
-const Origin = Type.String({
+export const Origin = Type.String({
   format: 'origin',
   maxLength: 300,
   'x-expected': 'an origin: scheme, host and port, such as https://shop.example:8443',
@@ -237,34 +236,14 @@ export const PayoutLinkOutcomeBody = titled(
 
 export const PageParams = Type.Object({ payoutLinkId: assumed(PayoutLinkId) })
 
-/** The theme of a page. */
-export const ThemeQuery = Type.Object({
-  accent: Type.Optional(
-    assumed(Type.String({ pattern: '^[0-9a-fA-F]{6}$', 'x-expected': 'six hexadecimal digits, such as 0a5c57' })),
-  ),
-  radius: Type.Optional(
-    assumed(Type.Integer({ minimum: 0, maximum: 24, 'x-expected': 'a number of pixels from 0 to 24' })),
-  ),
-  font: Type.Optional(assumed(OneOf(...FONTS))),
-})
-export type ThemeQuery = Static<typeof ThemeQuery>
-
 /** The parameters of the page of a link. */
 export const PageQuery = Type.Object({
   /** The client that has the link; by default `sandbox-client`. */
   client: Type.Optional(assumed(Type.String({ minLength: 1, 'x-expected': 'a client id' }))),
   /** Shows a closed link to the recipient who has claimed or declined it. */
   receipt: Type.Optional(assumed(Type.String({ maxLength: 64, 'x-expected': 'the receipt of a claim or decline' }))),
-  /** The language of the page; by default that of the browser. */
-  locale: Type.Optional(
-    assumed(
-      Type.String({ pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$', 'x-expected': 'a language, such as de' }),
-    ),
-  ),
   /** The origin of the page that embeds the link, as the SDK gives it. */
   embedder: Type.Optional(assumed(Origin)),
-  colorScheme: Type.Optional(assumed(OneOf(...COLOR_SCHEMES))),
-  ...ThemeQuery.properties,
 })
 export type PageQuery = Static<typeof PageQuery>
 

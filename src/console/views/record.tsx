@@ -16,7 +16,7 @@ import type { AnyRecord, Kind, Row } from '../kinds.js'
 import { explain, findRecord, findRecords, isNaming, kinds, referenceOf } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
-import { addressOf, href } from '../page.js'
+import { href } from '../page.js'
 import type { Action } from './forms.js'
 import { Actions } from './forms.js'
 import { LifecycleDrawing } from './lifecycle.js'
@@ -65,7 +65,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
             <Value kind={kind} record={record} path={amount} />
           </strong>
         )}
-        {kind.name === 'payoutLinks' && <PageLinks page={page} record={record} />}
+        {kind.name === 'payoutLinks' && <PageLink record={record} />}
       </p>
       <Card id="lifecycle" title="Lifecycle">
         <LifecycleDrawing id="drawing" lifecycle={kind.lifecycle} status={String(record.status)} {...explained} />
@@ -140,20 +140,12 @@ function Comes({ record, next, legal, parked }: Explained<AnyRecord>) {
   )
 }
 
-function PageLinks({ page, record }: { page: Page; record: AnyRecord }) {
-  const query = new URLSearchParams({ client: page.tenant.clientId, link: String(record.payoutLinkId) })
+function PageLink({ record }: { record: AnyRecord }) {
   const look = record.status === 'ACTIVE' ? 'button' : 'button plain'
   return (
-    <>
-      <a class={look} href={String(record.url)} target="_blank" rel="noreferrer">
-        Open the page
-      </a>
-      {record.uiMode === 'embedded' && (
-        <a class="button plain" href={addressOf(page, `embed-demo?${query}`)} target="_blank" rel="noreferrer">
-          Show it embedded
-        </a>
-      )}
-    </>
+    <a class={look} href={String(record.url)} target="_blank" rel="noreferrer">
+      Open the page
+    </a>
   )
 }
 

@@ -3,20 +3,18 @@ import { ICON } from './icon.js'
 
 interface HeadProps {
   readonly title: string
-  /** The colour schemes of the page; by default both. */
-  readonly colorScheme?: string
   /** Style sheets and scripts. */
   readonly children: ComponentChildren
 }
 
 /** The head of every page. */
-export function Head({ title, colorScheme = 'light dark', children }: HeadProps) {
+export function Head({ title, children }: HeadProps) {
   return (
     <head>
       <meta charset="utf-8" />
       <title>{title}</title>
       <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content={colorScheme} />
+      <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
       <link rel="icon" href={`data:image/svg+xml,${encodeURIComponent(ICON)}`} />
       {children}

@@ -1,12 +1,9 @@
-/** The background of forms and buttons in each scheme of colours. */
-export const CARD = { light: '#ffffff', dark: '#141d24' } as const
-
 /** The styles that all pages share: colours, text, the label of the sandbox, focus, links. */
 export const commonStyles = `
 :root {
   color-scheme: light dark;
   --page: light-dark(#eef1f4, #0b1217);
-  --card: light-dark(${CARD.light}, ${CARD.dark});
+  --card: light-dark(#ffffff, #141d24);
   --text: light-dark(#16212c, #e8eef2);
   --muted: light-dark(#52606c, #a3b1bb);
   --line: light-dark(#d3dae1, #2b3841);
@@ -14,8 +11,6 @@ export const commonStyles = `
   --accent: light-dark(#0a5c57, #5fd0c3);
   --accent-hover: light-dark(#07433f, #8be0d6);
   --on-accent: light-dark(#ffffff, #062723);
-  --link: var(--accent);
-  --focus: var(--accent);
   --panel: light-dark(#0e2a35, #10303b);
   --on-panel: #ffffff;
   --panel-muted: #b9cbd2;
@@ -28,7 +23,6 @@ export const commonStyles = `
   --shadow: 0 0 0 1px light-dark(transparent, #22303a), 0 1px 2px light-dark(rgb(14 42 53 / 8%), transparent),
     0 12px 32px light-dark(rgb(14 42 53 / 10%), transparent);
   --radius: .5rem;
-  --font: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
 *, ::before, ::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
@@ -36,7 +30,7 @@ body {
   margin: 0;
   background: var(--page);
   color: var(--text);
-  font: 1rem/1.5 var(--font);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
 h1, h2, h3, p, dl, dd, ul, ol { margin: 0; }
 h1, h2, h3 { line-height: 1.2; }
@@ -53,10 +47,10 @@ body > header { padding: 1rem; display: flex; justify-content: center; }
 .ribbon strong { text-transform: uppercase; letter-spacing: .06em; margin-right: .35rem; }
 
 :is(input, textarea, select, button, a, summary):focus-visible {
-  outline: 3px solid var(--focus);
+  outline: 3px solid var(--accent);
   outline-offset: 2px;
 }
-a { color: var(--link); text-underline-offset: .2em; }
+a { color: var(--accent); text-underline-offset: .2em; }
 `
 
 /** The styles that the pages for developers share: code, controls, lists, cards and facts. */

@@ -116,8 +116,6 @@ function show(html: string, isAnswer: boolean) {
   if (content === null) return
   const hadFocus = main().contains(document.activeElement)
   main().replaceWith(content)
-  // Its links have the address of the page.
-  document.querySelector('footer')?.replaceWith(next.querySelector('footer') ?? '')
   document.title = next.title
   const title = content.querySelector<HTMLElement>('.problems a, .action h2[tabindex], .notice h1')
   if (isAnswer || hadFocus) title?.focus()

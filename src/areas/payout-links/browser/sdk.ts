@@ -1,5 +1,4 @@
 import type { PayoutLinkStatus } from '../lifecycle.js'
-import type { ColorScheme, Font } from '../theme.js'
 import type { Hello, PageMessage, Shown } from './messages.js'
 
 /** The state of an embedded payout link. */
@@ -35,23 +34,18 @@ export interface PayoutLinkCallbacks {
   readonly onExpired?: (event: PayoutLinkEvent) => void
 }
 
-/** An embedded payout link, how it looks, and the callbacks for its events. */
+/** An embedded payout link, and the callbacks for its events. */
 export interface MountOptions extends PayoutLinkCallbacks {
   /** The `url` of the payout link. */
   readonly url: string
   /** The name of the frame for assistive technology; default `Payout`. */
   readonly title?: string
-  /** The language, such as `de` or `fr-CH`; by default that of the browser. */
+  /** @deprecated Ignored. The pages are in English. */
   readonly locale?: string
-  /** The scheme of colours; by default `auto`, that of the device. */
-  readonly colorScheme?: ColorScheme
-  readonly theme?: {
-    /** The colour of buttons and marks, such as `#0a5c57`. It needs a contrast of 3 to the background. */
-    readonly accent?: string
-    /** The radius of corners in pixels, from 0 to 24. */
-    readonly radius?: number
-    readonly font?: Font
-  }
+  /** @deprecated Ignored. The pages follow `prefers-color-scheme`. */
+  readonly colorScheme?: string
+  /** @deprecated Ignored. The pages have one look. */
+  readonly theme?: object
   /** There is nothing to claim. It is called once for each code. */
   readonly onError?: (error: PayoutLinkError) => void
 }
@@ -88,15 +82,8 @@ const OPTIONS: readonly string[] = [
  * @throws TypeError if `url` is not an absolute URL of http or https, and for an unknown option
  */
 export function mountPayoutLink(element: HTMLElement, options: MountOptions): MountedPayoutLink {
-  const {
-    url,
-    title = 'Payout',
-    locale,
-    colorScheme,
-    theme: { accent, radius, font, ...others } = {},
-    onError,
-  } = options
-  const unknown = [...Object.keys(options).filter(name => !OPTIONS.includes(name)), ...Object.keys(others)]
+  const { url, title = 'Payout', onError } = options
+  const unknown = Object.keys(options).filter(name => !OPTIONS.includes(name))
   // A mistyped callback would never be called.
   if (unknown.length > 0) throw new TypeError(`mountPayoutLink: there is no option ${unknown.join(', ')}.`)
   const address = new URL(url)
@@ -106,10 +93,7 @@ export function mountPayoutLink(element: HTMLElement, options: MountOptions): Mo
   const payoutLinkId = pathname.slice(pathname.lastIndexOf('/') + 1)
   // That of the address is another one in a sandboxed frame, and for a file.
   const embedder = window.origin
-  const parameters = { embedder, locale, colorScheme, accent: accent?.replace(/^#/, ''), radius, font }
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) address.searchParams.set(name, String(value))
-  }
+  address.searchParams.set('embedder', embedder)
 
   const frame = document.createElement('iframe')
   const seen = new Set<string>()

@@ -1,7 +1,7 @@
 import { LONGEST_REMARKS } from '../../../bounds.js'
 import type { ClaimField, FieldKind, Problem } from '../claim-rules.js'
 import { ACCOUNT_TYPES, accountRules, claimFields } from '../claim-rules.js'
-import type { Strings } from './strings.js'
+import { strings } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'
 
@@ -16,7 +16,7 @@ export interface ClaimViewProps extends LinkView {
 
 /** Asks for the account to pay to. */
 export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimViewProps) {
-  const { link, t, format } = view
+  const { link, format } = view
   const { payoutMethod, amount, currency, accountHolderName } = link
   const { branch } = accountRules[payoutMethod]
   const fields = claimFields(payoutMethod)
@@ -25,28 +25,28 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
       <Summary {...view} isOpen />
       <div class="action">
         <form method="post" id="claim" data-method={payoutMethod} novalidate>
-          <h2>{t.formTitle}</h2>
-          <Problems fields={fields} problems={problems} t={t} />
+          <h2>{strings.formTitle}</h2>
+          <Problems fields={fields} problems={problems} />
           <input type="hidden" name="action" value="claim" />
           <input type="hidden" name="token" value={token} />
           {branch !== undefined && <input type="hidden" name="branchIdentifier.type" value={branch.type} />}
           {fields.map(field => {
-            const props = { key: field.name, field, t, problem: problems[field.name], value: values[field.name] ?? '' }
+            const props = { key: field.name, field, problem: problems[field.name], value: values[field.name] ?? '' }
             if (field.kind === 'type') return <TypeField {...props} />
             const fixed = field.kind === 'name' ? accountHolderName : undefined
             return <TextField {...props} fixed={fixed} />
           })}
-          <button type="submit">{t.accept(format.money(amount, currency))}</button>
+          <button type="submit">Accept {format.money(amount, currency)}</button>
         </form>
         <details>
-          <summary>{t.declineTitle}</summary>
+          <summary>{strings.declineTitle}</summary>
           <form method="post" id="decline">
             <input type="hidden" name="action" value="decline" />
             <input type="hidden" name="token" value={token} />
             <div class="field">
-              <label for="remarks">{t.comment}</label>
+              <label for="remarks">{strings.comment}</label>
               <p class="hint" id="remarks-hint">
-                {t.commentHint}
+                {strings.commentHint}
               </p>
               <textarea
                 id="remarks"
@@ -57,7 +57,7 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
               />
             </div>
             <button type="submit" class="secondary">
-              {t.decline}
+              {strings.decline}
             </button>
           </form>
         </details>
@@ -69,20 +69,16 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
 const idOf = (name: string) => name.replace('.', '-')
 
 /** Lists the fields of a refused form, with links to them. */
-function Problems({
-  fields,
-  problems,
-  t,
-}: Pick<ClaimViewProps, 't'> & Required<Pick<ClaimViewProps, 'problems'>> & Fields) {
+function Problems({ fields, problems }: Required<Pick<ClaimViewProps, 'problems'>> & Fields) {
   const refused = fields.filter(({ name }) => problems[name] !== undefined)
   if (refused.length === 0) return null
   return (
     <div class="problems" role="alert">
-      <h3>{t.problems}</h3>
+      <h3>{strings.problems}</h3>
       <ul>
         {refused.map(({ name, kind }) => (
           <li key={name}>
-            <a href={`#${idOf(name)}`}>{t.fields[kind][problems[name] as Problem]}</a>
+            <a href={`#${idOf(name)}`}>{strings.fields[kind][problems[name] as Problem]}</a>
           </li>
         ))}
       </ul>
@@ -98,7 +94,6 @@ interface FieldProps {
   readonly field: ClaimField
   readonly value: string
   readonly problem: Problem | undefined
-  readonly t: Strings
 }
 
 /** The keyboard and the help of the browser for a field. */
@@ -111,16 +106,16 @@ const INPUTS: Readonly<Record<Exclude<FieldKind, 'type'>, object>> = {
   sort: { autocomplete: 'off', inputmode: 'numeric', maxlength: 20 },
 }
 
-function TextField({ field, value, problem, t, fixed }: FieldProps & { fixed: string | undefined }) {
+function TextField({ field, value, problem, fixed }: FieldProps & { fixed: string | undefined }) {
   const { name } = field
   const kind = field.kind as keyof typeof INPUTS
-  const { label, hint, missing, invalid } = t.fields[kind]
+  const { label, hint, missing, invalid } = strings.fields[kind]
   const id = idOf(name)
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <p class="hint" id={`${id}-hint`}>
-        {fixed === undefined ? hint : t.nameFixed}
+        {fixed === undefined ? hint : strings.nameFixed}
       </p>
       <input
         {...INPUTS[kind]}
@@ -140,8 +135,8 @@ function TextField({ field, value, problem, t, fixed }: FieldProps & { fixed: st
   )
 }
 
-function TypeField({ field: { name, kind }, value, problem, t }: FieldProps) {
-  const { label, missing, invalid } = t.fields[kind]
+function TypeField({ field: { name, kind }, value, problem }: FieldProps) {
+  const { label, missing, invalid } = strings.fields[kind]
   const id = idOf(name)
   return (
     <fieldset class="field" aria-describedby={`${id}-error`}>
@@ -157,7 +152,7 @@ function TypeField({ field: { name, kind }, value, problem, t }: FieldProps) {
               checked={value === type}
               required
             />
-            {t.types[type]}
+            {strings.types[type]}
           </label>
         ))}
       </div>

@@ -1,9 +1,8 @@
 import type { Region } from '../../../core/rules/regions.js'
 import type { Zone } from '../../../core/time/time.js'
-import type { Language } from './strings.js'
 import { strings } from './strings.js'
 
-/** Formats of a language in a region. */
+/** Formats of a region. */
 export interface Format {
   /** Formats an amount, such as `64.00` in `EUR`. */
   money(amount: string, currency: string): string
@@ -14,25 +13,21 @@ export interface Format {
 /** The times of a page are those of the payment schemes of its region (decisions §8). */
 const ZONES: Readonly<Partial<Record<Region, Zone>>> = { UK: 'Europe/London', US: 'America/New_York' }
 
-/** English has the date order of the region. */
-const localeOf = (language: Language, region: Region) =>
-  language === 'en' ? (region === 'US' ? 'en-US' : 'en-GB') : language
-
 /** Creating a formatter takes longer than rendering a page. */
-const formats = new Map<string, Format>()
+const formats = new Map<Region, Format>()
 
-export function formatOf(language: Language, region: Region): Format {
-  const key = `${language} ${region}`
-  const format = formats.get(key) ?? createFormat(language, region)
-  formats.set(key, format)
+export function formatOf(region: Region): Format {
+  const format = formats.get(region) ?? createFormat(region)
+  formats.set(region, format)
   return format
 }
 
-function createFormat(language: Language, region: Region): Format {
-  const locale = localeOf(language, region)
+function createFormat(region: Region): Format {
+  // The date has the order of the region.
+  const locale = region === 'US' ? 'en-US' : 'en-GB'
   const timeZone = ZONES[region] ?? 'Europe/Berlin'
   // On one line.
-  const zone = strings[language].zones[timeZone].replaceAll(' ', '\u00a0')
+  const zone = strings.zones[timeZone].replaceAll(' ', '\u00a0')
   const moneyFormats = new Map<string, Intl.NumberFormat>()
   const instants = new Intl.DateTimeFormat(locale, {
     timeZone,
@@ -51,7 +46,6 @@ function createFormat(language: Language, region: Region): Format {
       // A text is formatted exactly, and a schema has checked that it is a decimal.
       return format.format(amount as `${number}`)
     },
-    // Intl names zones differently in each language.
     instant: text => `${instants.format(Date.parse(text))} (${zone})`,
   }
 }

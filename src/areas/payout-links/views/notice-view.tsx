@@ -1,13 +1,9 @@
-import type { NoticeName, Strings } from './strings.js'
-
-export interface NoticeViewProps {
-  readonly name: NoticeName
-  readonly t: Strings
-}
+import type { NoticeName } from './strings.js'
+import { strings } from './strings.js'
 
 /** Says why there is nothing to claim. */
-export function NoticeView({ name, t }: NoticeViewProps) {
-  const { title, text } = t.notices[name]
+export function NoticeView({ name }: { readonly name: NoticeName }) {
+  const { title, text } = strings.notices[name]
   return (
     <div class="sheet notice">
       <h1 tabIndex={-1}>{title}</h1>

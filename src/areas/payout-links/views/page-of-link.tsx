@@ -9,6 +9,7 @@ import { NoticeView } from './notice-view.js'
 import { ProgressView } from './progress-view.js'
 import type { NoticeName } from './strings.js'
 import { strings } from './strings.js'
+import { titleOf } from './summary.js'
 
 /** The values and problems of a refused form, by field. */
 export interface Refused {
@@ -17,7 +18,7 @@ export interface Refused {
 }
 
 /** A link as its page shows it. */
-export interface LinkPage extends Pick<DocumentProps, 'language' | 'query'> {
+export interface LinkPage {
   readonly region: Region
   readonly link: StoredPayoutLink
   /** The name of the sender; undefined: it is not known. */
@@ -36,26 +37,23 @@ export interface LinkPage extends Pick<DocumentProps, 'language' | 'query'> {
 
 /** Renders the page of a link that can be claimed, or that the recipient has claimed or declined. */
 export function renderLinkPage(page: LinkPage): string {
-  const { language, query, region, link, sender, embedders, isOutside } = page
-  if (isOutside) return renderNotice({ language, query, name: 'outside' })
-  const t = strings[language]
-  const format = formatOf(language, region)
-  const view = { link, sender, t, format }
+  const { region, link, sender, embedders, isOutside } = page
+  if (isOutside) return renderNotice({ name: 'outside' })
+  const format = formatOf(region)
+  const view = { link, sender, format }
   const { amount, currency, status } = link
   const isEmbedded = link.uiMode === 'embedded'
-  const head = `${t.title(sender)} ${format.money(amount, currency)}`
+  const head = `${titleOf(sender)} ${format.money(amount, currency)}`
   const frame = {
-    language,
-    query,
     status,
     isEmbedded,
     embedders,
-    ...(isEmbedded && { outside: <NoticeView name="outside" t={t} /> }),
+    ...(isEmbedded && { outside: <NoticeView name="outside" /> }),
   }
   switch (status) {
     case 'ACTIVE': {
       const { token, refused } = page
-      const title = refused === undefined ? head : `${t.problems} · ${head}`
+      const title = refused === undefined ? head : `${strings.problems} · ${head}`
       return renderPage({
         ...frame,
         title,
@@ -69,7 +67,7 @@ export function renderLinkPage(page: LinkPage): string {
     case 'FAILED':
       return renderPage({
         ...frame,
-        title: `${t.progress[status].title} · ${head}`,
+        title: `${strings.progress[status]} · ${head}`,
         isLive: isMoving(status),
         children: <ProgressView {...view} status={status} expectedAt={page.expectedAt} here={page.here} />,
       })
@@ -86,14 +84,13 @@ export interface NoticePage extends Omit<DocumentProps, 'title' | 'isLive' | 'ou
 
 /** Renders a page that says why there is nothing to claim. */
 export function renderNotice({ name: given, ...page }: NoticePage): string {
-  const t = strings[page.language]
   // A link can have a state that this release lacks.
-  const name = Object.hasOwn(t.notices, given) ? given : 'failure'
+  const name = Object.hasOwn(strings.notices, given) ? given : 'failure'
   return renderPage({
     ...page,
-    title: t.notices[name].title,
+    title: strings.notices[name].title,
     isLive: isMoving(page.status),
-    children: <NoticeView name={name} t={t} />,
+    children: <NoticeView name={name} />,
   })
 }
 

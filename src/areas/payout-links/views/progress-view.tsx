@@ -1,5 +1,6 @@
 import { Facts } from '../../../http/pages/parts.js'
 import type { ProgressStatus } from './strings.js'
+import { strings } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'
 
@@ -18,9 +19,34 @@ const PATHS: Readonly<Record<ProgressStatus, readonly ProgressStatus[]>> = {
   FAILED: ['CLAIMED', 'PROCESSING', 'FAILED'],
 }
 
+/** The values in the text of a claimed link. */
+interface Claimed {
+  readonly amount: string
+  /** A space and the last digits of the account, or nothing. */
+  readonly account: string
+  /** The name of the sender; undefined: it is not known. */
+  readonly sender: string | undefined
+}
+
+function textOf(status: ProgressStatus, { amount, account, sender = 'the sender' }: Claimed): string {
+  switch (status) {
+    case 'CLAIMED':
+      return `The transfer of ${amount} to your account${account} is being prepared.`
+    case 'PROCESSING':
+      return `${amount} was sent to your account${account}. Your bank has not confirmed it yet.`
+    case 'PAID':
+      return `${amount} is in your account${account}. There is nothing left to do.`
+    case 'FAILED':
+      return (
+        `Your bank did not accept ${amount} for your account${account}. The money is back with ${sender}. ` +
+        'This link cannot be used again: please ask for a new one.'
+      )
+  }
+}
+
 /** Shows the way of a claimed payout to the account. */
 export function ProgressView({ status, expectedAt, here, ...view }: ProgressViewProps) {
-  const { link, sender, t, format } = view
+  const { link, sender, format } = view
   const { amount, currency, claim, claimedAt, updatedAt } = link
   const isOver = status === 'PAID' || status === 'FAILED'
   const path = PATHS[status]
@@ -38,29 +64,31 @@ export function ProgressView({ status, expectedAt, here, ...view }: ProgressView
       <Summary {...view} isOpen={false} />
       <div class="action">
         <h2 class={`result ${status.toLowerCase()}`} tabIndex={-1}>
-          {t.progress[status].title}
+          {strings.progress[status]}
         </h2>
-        <p>{t.progress[status].text(claimed)}</p>
-        <ol class="steps" aria-label={t.stepsTitle}>
+        <p>{textOf(status, claimed)}</p>
+        <ol class="steps" aria-label={strings.stepsTitle}>
           {path.map((step, at) => (
             <li key={step} class={classOf(step, at - position)} aria-current={at === position ? 'step' : undefined}>
-              {t.steps[step]}
-              {at <= position && step !== 'FAILED' && <span class="visually-hidden"> ({t.done})</span>}
+              {strings.steps[step]}
+              {at <= position && step !== 'FAILED' && <span class="visually-hidden"> ({strings.done})</span>}
               <StepTime at={at <= position ? times[step] : undefined} format={format.instant} />
-              {step === 'PAID' && !isOver && <StepTime at={expectedAt} format={at => t.expected(format.instant(at))} />}
+              {step === 'PAID' && !isOver && (
+                <StepTime at={expectedAt} format={at => `Expected ${format.instant(at)}`} />
+              )}
             </li>
           ))}
         </ol>
         <Facts
           facts={[
-            [t.payee, claim?.accountHolderName],
-            [t.account, account],
+            [strings.payee, claim?.accountHolderName],
+            [strings.account, account],
           ]}
         />
         {!isOver && (
           <noscript>
             <p>
-              <a href={here}>{t.refresh}</a>
+              <a href={here}>{strings.refresh}</a>
             </p>
           </noscript>
         )}

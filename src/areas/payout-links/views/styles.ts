@@ -2,8 +2,6 @@ import { commonStyles } from '../../../http/pages/styles.js'
 
 /** The style sheet of the pages. */
 export const styles = `${commonStyles}
-.light { color-scheme: light; }
-.dark { color-scheme: dark; }
 .hosted body { min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; }
 .hosted main { flex: 1; display: grid; align-items: center; }
 h2, h3, .notice h1 { text-wrap: balance; }
@@ -139,11 +137,6 @@ details[open] summary { margin-bottom: .75rem; }
 .result.failed { color: var(--error); }
 .action h2.result { margin-bottom: .5rem; }
 
-footer { padding: 1rem; }
-nav { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 1.25rem; font-size: .875rem; }
-nav > * { padding: .5rem 0; }
-nav [aria-current] { color: var(--muted); }
-
 .notice { max-width: 34rem; margin: 0 auto; width: 100%; padding: 2.5rem 2rem; }
 .notice h1 { font-size: 1.5rem; margin-bottom: .75rem; }
 .notice p { color: var(--muted); overflow-wrap: anywhere; }
@@ -161,18 +154,6 @@ nav [aria-current] { color: var(--muted); }
     .summary summary { display: none; }
   }
 }
-.demo main { max-width: 46rem; padding: 2rem 1rem 4rem; }
-.demo main > * + * { margin-top: 1rem; }
-.demo h2 { font-size: 1.125rem; margin-top: 2rem; }
-.demo code, .demo pre, .demo ol { font: .875rem/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-.demo p code { overflow-wrap: anywhere; }
-.demo pre, .demo ol { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem;
-  white-space: pre-wrap; overflow-wrap: anywhere; }
-.demo ol { min-height: 3.5rem; padding-left: 2.5rem; overflow-wrap: anywhere; }
-.options { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: 1rem; margin-bottom: 1rem; }
-.options :is(select, input) { width: 100%; height: 2.75rem; padding: .25rem .6rem; color: inherit; background: var(--card);
-  border: 1px solid var(--edge); border-radius: var(--radius); font: inherit; }
-.demo section:not(:empty) { border: 1px solid var(--line); border-radius: 1rem; overflow: hidden; }
 
 @media (forced-colors: active) {
   .steps .done::before { background: CanvasText; }
