@@ -1,7 +1,8 @@
 import type { Output } from './command-line.js'
 import { COMMON, leadingWords, parseLine, readServer, withoutControls } from './command-line.js'
 import type { Config, Environment } from './config.js'
-import { ConfigError, optionOf, readConfig, SETTINGS } from './config.js'
+import { ConfigError, optionOf, readConfig, SETTINGS, unknownVariables } from './config.js'
+import { shorten } from './core/errors.js'
 import { NAME, VERSION } from './package.js'
 
 /** The options of single commands. */
@@ -113,5 +114,17 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
   const isLocal = first !== 'health' || settings.HOST !== undefined || settings.PORT !== undefined
   const url = others.url ?? (isLocal ? undefined : environment.SANDBOX_URL || undefined)
   const own = { ...others, url: url === undefined ? undefined : readServer({ url }, {}).url }
-  return await command(readConfig({ ...environment, ...settings }), positionals.slice(1), own, withoutControls(output))
+  const plain = withoutControls(output)
+  // A check of a running server needs its address only.
+  const { HOST, PORT } = environment
+  if (first !== 'health') warnOfUnknown(environment, plain)
+  const read = first === 'health' ? { HOST, PORT } : environment
+  return await command(readConfig({ ...read, ...settings }), positionals.slice(1), own, plain)
+}
+
+/** Writes one line about the variables that look like settings and are none. @throws ConfigError for a mistyped setting */
+function warnOfUnknown(environment: Environment, { stderr }: Output): void {
+  const names = unknownVariables(environment)
+  if (names.length > 0)
+    stderr.write(`${NAME}: ignored variables, which are no settings: ${names.map(shorten).join(', ')}\n`)
 }

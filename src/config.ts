@@ -82,20 +82,31 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export const nearestName = (given: string, names: readonly string[]): string =>
   names.reduce((best, name) => (leven(given, name) < leven(given, best) ? name : best))
 
-/** Variables that Kubernetes sets for a service whose name begins with `sandbox`. */
-const isServiceLink = (name: string, value: string) =>
-  /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP|SCTP)/.test(name) || /^(tcp|udp|sctp):\/\//.test(value)
+/** The variable of Kubernetes for a service that is named as a setting, such as `SANDBOX_PORT` of a service `sandbox`. */
+const isServiceLink = (value: string) => /^(tcp|udp|sctp):\/\//.test(value)
 
-/** Refuses a variable that looks like a setting and is none. @throws ConfigError */
-function assertKnown(environment: Environment): void {
+const lettersOf = (text: string) => [...text].sort().join('')
+
+/** Returns whether an option is mistyped: a sixth of its letters differ, at least one, or they are in another order. */
+const isMistyped = (given: string, option: string) =>
+  leven(given, option) <= Math.max(1, Math.floor(option.length / 6)) || lettersOf(given) === lettersOf(option)
+
+/**
+ * Finds the variables that begin as settings do and are none: other programs have such names, too. Returns their names.
+ * @throws ConfigError for one that is nearly a setting
+ */
+export function unknownVariables(environment: Environment): readonly string[] {
   const variables = SETTINGS.map(({ variable }) => variable)
   const known = new Set<string>([...variables, ...FORMER_NAMES.values(), ...OTHER_VARIABLES])
+  const unknown: string[] = []
   for (const [name, value] of Object.entries(environment)) {
-    if (!value || !/^SANDBOX_/i.test(name) || known.has(name) || isServiceLink(name, value)) continue
-    const option = nearestName(optionOf(name.toUpperCase()), variables.map(optionOf))
-    const nearest = variables.find(variable => optionOf(variable) === option)
-    throw new ConfigError(`${shorten(name)} is no setting. Did you mean ${nearest}?`)
+    if (!value || !/^SANDBOX_/i.test(name) || known.has(name) || isServiceLink(value)) continue
+    const given = optionOf(name.toUpperCase())
+    const nearest = variables.find(variable => isMistyped(given, optionOf(variable)))
+    if (nearest !== undefined) throw new ConfigError(`${shorten(name)} is no setting. Did you mean ${nearest}?`)
+    unknown.push(name)
   }
+  return unknown
 }
 
 /**
@@ -103,7 +114,6 @@ function assertKnown(environment: Environment): void {
  * @throws ConfigError
  */
 export function readConfig(environment: Environment) {
-  assertKnown(environment)
   const read = <T>(given: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
     const former = FORMER_NAMES.get(given)
     const name = former !== undefined && !environment[given] ? former : given

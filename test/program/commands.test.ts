@@ -72,6 +72,30 @@ t.test('settings, Settings: invalid usage and invalid values print one line, exi
   t.match(await command(['health'], { PORT: '80x' }), { code: 1 }, 'the exit code of `health` is 0 or 1')
 })
 
+t.test('settings, Settings: variables of other programs are ignored with one line; `health` checks none', async t => {
+  const server = await createServer(readConfig({ PORT: '0' }), silentLogger)
+  t.teardown(() => server.close())
+  const url = await server.listen()
+  const { port: PORT } = new URL(url)
+  const others = {
+    SANDBOX_RUNTIME: '1',
+    SANDBOX_ID: '1',
+    SANDBOX_API_KEY: 'key',
+    SANDBOX_MOUNTS: '/x',
+  }
+  // The start gets to the port, which is in use.
+  const { code, stderr } = await command([], { ...others, PORT })
+  t.match(
+    [code, stderr.split('\n')],
+    [1, [/ignored .*: SANDBOX_RUNTIME, SANDBOX_ID, SANDBOX_API_KEY, SANDBOX_MOUNTS$/, /in use/, /^$/]],
+  )
+  t.notMatch(stderr, 'key')
+  const silent = { code: 0, stdout: '', stderr: '' }
+  const wrong = { ...others, SANDBOX_SEEED: 'x', SANDBOX_TOKEN_TTL: 'x', LOG_LEVEL: 'x' }
+  t.same(await command(['health'], { ...wrong, PORT }), silent)
+  t.match(await command(['clients'], { ...wrong, SANDBOX_URL: url }), { code: 0, stdout: /sandbox-client/, stderr: '' })
+})
+
 t.test('settings, Settings: a port in use is a failure, exit code 1; `health` checks a server', async t => {
   const server = await createServer(readConfig({ PORT: '0' }), silentLogger)
   const { port: PORT } = new URL(await server.listen())
