@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import fastify, { LogController } from 'fastify'
 import { closing } from './closing.js'
-import { errorHandler } from './error-handler.js'
+import { answerLast, handleErrors } from './error-handler.js'
 import { head } from './head.js'
 import { hints } from './hints.js'
 import { home } from './home.js'
@@ -13,7 +13,7 @@ import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
 import { MOST_HEADERS, pipelining } from './pipelining.js'
-import { clientErrorHandler, protocol } from './protocol.js'
+import { clientErrorHandler, createHttpServer, protocol } from './protocol.js'
 import { requestContext } from './request-context.js'
 import { createRequestIds } from './request-id.js'
 import { serializerCompiler } from './serialization.js'
@@ -24,6 +24,9 @@ import { webAccess } from './web-access.js'
 /** The size of a body (decisions §1) and of the request line with all headers, in bytes. */
 const BODY_LIMIT = 1024 * 1024
 export const HEADER_LIMIT = 16 * 1024
+
+/** Longer than the minute for which a proxy keeps an idle connection. */
+const KEEP_ALIVE_MS = 72_000
 
 export interface AppOptions {
   readonly logger: FastifyBaseLogger | undefined
@@ -48,32 +51,34 @@ export function createApp(options: AppOptions) {
     genReqId: requestIds.of,
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
-    requestTimeout,
     return503OnClosing: false,
     exposeHeadRoutes: false,
     rewriteUrl: toRoutable,
     clientErrorHandler: clientErrorHandler(requestIds.next),
     // A value of any length reaches validation, which refuses its length (decisions §1).
     routerOptions: { maxParamLength: HEADER_LIMIT },
-    // Node would answer these requests by itself, without the envelope.
-    http: {
+    frameworkErrors: answerLast,
+    serverFactory: createHttpServer(requestIds.next, {
+      // Node would answer requests without Host by itself, without the envelope.
       requireHostHeader: false,
       // Node refuses this size, too.
       maxHeaderSize: HEADER_LIMIT + 1,
       headersTimeout: requestTimeout,
+      requestTimeout,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: Math.min(requestTimeout, 1000),
-    },
+    }),
   }).withTypeProvider<TypeBoxTypeProvider>()
   // `protocol` refuses a request with more: each takes a thousand times as long as its bytes.
   app.server.maxHeadersCount = MOST_HEADERS
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 
+  handleErrors(app)
   app.register(accepts)
   // Hooks run in this order.
   app.register(routeFacts)
   app.register(head)
-  app.register(errorHandler)
   app.register(joining)
   app.register(pipelining)
   app.register(requestContext)

@@ -1,5 +1,5 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
+import type { ServerResponse } from 'node:http'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorEnvelope } from '../core/errors.js'
 import { ApiError, catalogue, errors, quote } from '../core/errors.js'
 import { maskText } from './masking.js'
@@ -30,6 +30,7 @@ const translations = new Map<unknown, (request: FastifyRequest) => ApiError>([
     () => errors.malformed(null, 'The body is not as long as Content-Length says.'),
   ],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', wrongMediaType],
+  ['FST_ERR_BAD_URL', () => errors.malformed(null, 'The request target is not valid.')],
   ['FST_REQ_FILE_TOO_LARGE', () => errors.payloadTooLarge('file', '10 MiB')],
   ['ECONNRESET', () => errors.malformed(null, 'The connection ended in the middle of the body.')],
   // The reader of a download of the console is gone.
@@ -82,8 +83,41 @@ export function sendError(reply: FastifyReply, error: ApiError, body: ErrorEnvel
   )
 }
 
-/** Answers every error in the envelope. */
-export const errorHandler = fp((app, _options, done) => {
-  app.setErrorHandler((error, request, reply) => sendError(reply, toApiError(error, request)))
-  done()
-})
+/** Answers in the envelope without Fastify: no hook has to work for it. */
+export function answerBare(response: ServerResponse, error: ApiError, requestId: string): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const body = JSON.stringify(error.envelope)
+  response.writeHead(error.status, {
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': requestId,
+    ...helpOf(error),
+    connection: 'close',
+  })
+  response.end(body)
+}
+
+/** Answers an error before the hooks of a request, for Fastify's `frameworkErrors`, or after one of them has failed. */
+export function answerLast(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack()
+  answerBare(reply.raw, toApiError(error, request), request.id)
+}
+
+/**
+ * Answers every error in the envelope. Fastify gives an error of a handler to the next handler outside, and its own is the
+ * last. So the handler of the server is `answerLast`, and each route and the unknown paths have `answer` before it.
+ */
+export function handleErrors(app: FastifyInstance): void {
+  const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    sendError(reply, toApiError(error, request))
+  app.setErrorHandler(answerLast)
+  const last = app.errorHandler
+  app.addHook('onRoute', function addHandler(route) {
+    if (this.errorHandler === last) route.errorHandler ??= answer
+  })
+  // Its types lack this option.
+  app.setNotFoundHandler({ errorHandler: answer } as object, () => Promise.reject(errors.routeNotFound(undefined)))
+}

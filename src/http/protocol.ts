@@ -1,11 +1,12 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
+import { createServer, METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ApiError } from '../core/errors.js'
 import { errors, quote } from '../core/errors.js'
 import { parseHost } from '../core/rules/hosts.js'
-import { helpOf, JSON_TYPE } from './error-handler.js'
+import { answerBare, helpOf, JSON_TYPE } from './error-handler.js'
 import { lastAnswer, MOST_HEADERS } from './pipelining.js'
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -80,6 +81,20 @@ function refuse(socket: Socket, refusal: ApiError, nextRequestId: () => string):
   } else if (last.socket === socket) answer()
   // Else it waits for earlier answers, and is refused in its turn.
 }
+
+const KNOWN_METHODS = new Set(METHODS)
+
+/**
+ * Makes Fastify's `serverFactory`. Node's parser takes the methods of RTSP, too, behind which no hook of Fastify runs. They
+ * are refused in the envelope.
+ */
+export const createHttpServer =
+  (nextRequestId: () => string, options: ServerOptions) =>
+  (handle: RequestListener): Server =>
+    createServer(options, (request, response) => {
+      if (KNOWN_METHODS.has(request.method as string)) handle(request, response)
+      else answerBare(response, errors.malformed(null, 'The method is not one of HTTP.'), nextRequestId())
+    })
 
 /** Refuses a second header Host or Authorization. Node keeps only the first of each. */
 function assertGivenOnce(rawHeaders: readonly string[]): void {

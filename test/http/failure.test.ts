@@ -51,6 +51,33 @@ t.test('decisions §2: any thrown value becomes INTERNAL_ERROR without internal 
   }
 })
 
+t.test('decisions §2: an answer whose hooks fail is INTERNAL_ERROR in the envelope, too', async t => {
+  const app = build(t)
+  let isFailing = false
+  app.addHook('onSend', async () => {
+    if (isFailing) throw new Error(INSIDE)
+  })
+  const { token } = await connect(app, 'unlucky')
+  isFailing = true
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
+  for (const line of [
+    'GET /api/v1/mandates',
+    'DELETE /api/v1/mandates',
+    'OPTIONS /api/v1/mandates',
+    'POST /api/v1/oauth/token',
+    'GET /_sandbox/clients',
+    'GET /_sandbox/console',
+    'GET /pay/none',
+    'GET /docs/guide/nothing',
+    'GET /nothing',
+  ]) {
+    const [method = '', path = ''] = line.split(' ')
+    const answer = await call(app, method, path, { headers })
+    refused(t, answer, 500, 'INTERNAL_ERROR', null, line)
+    t.notMatch(answer.body, { message: INSIDE })
+  }
+})
+
 t.test(
   'settings, Settings: lines of the log name the request, those of Fastify too, and other requests log nothing',
   async t => {

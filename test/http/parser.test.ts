@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { refused } from '../answers.js'
+import { gist, refused } from '../answers.js'
 import { build, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { exchange, headersOf, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
@@ -170,6 +170,27 @@ t.test('interface, Errors: CONNECT and TRACE are refused in the envelope', async
   const [trace] = await exchange(port, request('TRACE /api/v1/mandates', headers))
   refused(t, trace, 405, 'METHOD_NOT_ALLOWED', null, 'TRACE')
   t.notMatch(trace?.text, 'secret', 'RFC 9110 §9.3.8: TRACE echoes nothing')
+})
+
+t.test('decisions §1: a method of RTSP or ICE is 400 MALFORMED_REQUEST, and known ones keep the envelope', async t => {
+  const unknown = 'DESCRIBE ANNOUNCE SETUP PLAY PAUSE TEARDOWN GET_PARAMETER SET_PARAMETER REDIRECT RECORD FLUSH'.split(
+    ' ',
+  )
+  for (const path of ['/api/v1/bills', '/_sandbox/clients', '/docs', '/nothing']) {
+    for (const protocol of ['RTSP/1.0', 'ICE/1.0', 'HTTP/1.1']) {
+      for (const method of unknown) {
+        const answers = await exchange(port, `${method} ${path} ${protocol}\r\nhost: sandbox\r\n\r\n`)
+        refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', `${method} ${path} ${protocol}`)
+      }
+    }
+    for (const line of [`SOURCE ${path} ICE/1.0`, `OPTIONS ${path}x RTSP/1.0`, `POST ${path}x RTSP/1.0`]) {
+      const [answer] = await exchange(port, `${line}\r\nhost: sandbox\r\nconnection: close\r\n\r\n`)
+      t.match(gist(answer), /^(40[145] [A-Z_]+ |204$)/, line)
+    }
+  }
+  const behind = `${request(`GET ${LIVE}`)}DESCRIBE ${LIVE} RTSP/1.0\r\n\r\n`
+  t.equal((await exchange(port, behind)).map(({ status }) => status).join(), '200,400', 'after the answer before it')
+  await stillServes(t, port)
 })
 
 t.test('control plane, Large bodies: CONNECT behind a request waits for the answer to it', async t => {
