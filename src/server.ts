@@ -173,8 +173,9 @@ export function buildServer(options: ServerOptions): {
       realNow,
     })
     const [facts] = await turns.all(factsOf, [DEMO_CLIENT.clientId])
+    const secret = registry.knownSecretOf(DEMO_CLIENT.clientId)
     // Where its state is damaged, the documents stay.
-    return exampleValues(facts ?? { now: wholeSecond(now()), sequence: 0, realNow: now() })
+    return exampleValues({ ...(facts ?? { now: wholeSecond(now()), sequence: 0, realNow: now() }), secret })
   })
 
   // The service. The control plane comes in between the requests of many senders: a list can read all records of a client.

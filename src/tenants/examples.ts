@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Instant } from '../core/time/time.js'
+import { MASK } from '../http/masking.js'
 import type { ExampleValues } from '../openapi/examples.js'
 import { withExamples } from '../openapi/examples.js'
 import { resolveDates } from './fixtures.js'
@@ -13,19 +14,23 @@ export interface ExampleFacts {
   readonly sequence: number
   /** The real time in milliseconds. */
   readonly realNow: number
+  /** The secret of the demo client; undefined: it is not the known one. */
+  readonly secret?: string | undefined
 }
 
 /**
  * Makes the values of placeholders in examples:
  * - `{{number}}`: the end of a reference that is new; each record raises it
  * - `{{client}}`: the end of a client id that is new
+ * - `{{secret}}`: the secret of the demo client, if it is the known one
  * - relative dates, as in fixtures
  */
 export const exampleValues =
-  ({ now, sequence, realNow }: ExampleFacts): ExampleValues =>
+  ({ now, sequence, realNow, secret = MASK }: ExampleFacts): ExampleValues =>
   placeholder => {
     if (placeholder === '{{number}}') return String(sequence + 1).padStart(4, '0')
     if (placeholder === '{{client}}') return String(Math.floor(realNow / 1000))
+    if (placeholder === '{{secret}}') return secret
     return resolveDates(placeholder, now)
   }
 

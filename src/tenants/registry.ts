@@ -395,6 +395,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     has: (clientId: string): boolean => find(clientId) !== undefined,
     /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
     awaitsSecret: (clientId: string): boolean => !skipAuthentication && find(clientId)?.secretDigest === null,
+    /** Returns the secret of the demo client while everyone may know it; undefined: it has another, or is another client. */
+    knownSecretOf: (clientId: string): string | undefined =>
+      find(clientId)?.secretDigest === digestOf(DEMO_CLIENT.clientSecret) && clientId === DEMO_CLIENT.clientId
+        ? DEMO_CLIENT.clientSecret
+        : undefined,
     /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()

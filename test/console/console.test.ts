@@ -618,6 +618,18 @@ t.test('console, Pages: the filters of requests, and a refused one at its field,
   }
 })
 
+t.test('console, Pages: the known secret of the demo client is shown only while it is in force', async t => {
+  const page = (app: FastifyInstance) => pagesOf(app, DEMO).read('')
+  const document = async (app: FastifyInstance) => JSON.stringify((await call(app, 'GET', '/openapi.json')).body)
+  const withSecret = (clientSecret: string) =>
+    build(t, { clients: [{ clientId: DEMO, clientSecret, fixture: 'empty' }] })
+  const [known, other] = [withSecret('sandbox-secret'), withSecret('another-secret')]
+  t.match(await page(known), /<dd>sandbox-secret<\/dd>.*client_secret=sandbox-secret/s)
+  t.match(await document(known), '"client_secret":"sandbox-secret"')
+  t.match(await page(other), /<dd>from SANDBOX_CLIENTS or .*<\/dd>.*client_secret=/s)
+  for (const text of [await page(other), await document(other)]) t.notMatch(text, /(sandbox|another)-secret/)
+})
+
 t.test('console, Pages: a client without records says what to do first; the next event is a button', async t => {
   const { clientId, post, read } = await newConsole()
   const nextOf = (page: string) => /<form id="next-event".*?<button[^>]*>(.*?)<\/button>/s.exec(page)?.[1]

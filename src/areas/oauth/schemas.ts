@@ -20,7 +20,7 @@ export const TokenRequest = Type.Object(
   },
   {
     title: 'AccessTokenRequest',
-    examples: [{ client_id: 'sandbox-client', client_secret: 'sandbox-secret', grant_type: 'client_credentials' }],
+    examples: [{ client_id: 'sandbox-client', client_secret: '{{secret}}', grant_type: 'client_credentials' }],
   },
 )
 export type TokenRequest = Static<typeof TokenRequest>

@@ -7,7 +7,6 @@ import { onlyCallOf } from '../../features/scenarios/run.js'
 import { FORM } from '../../http/form.js'
 import { MASK } from '../../http/masking.js'
 import { Card, Facts } from '../../http/pages/parts.js'
-import { DEMO_CLIENT } from '../../tenants/registry.js'
 import { control } from '../calls.js'
 import type { AnyRecord, Row } from '../kinds.js'
 import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
@@ -194,11 +193,11 @@ const Doors = ({ page }: { page: Page }) => (
 )
 
 /** What an app needs to act as the client, and the command of its first token. */
-export function Connection({ page: { tenant, publicUrl: url } }: { page: Page }) {
-  const isDemo = tenant.clientId === DEMO_CLIENT.clientId
+export function Connection({ page: { context, tenant, publicUrl: url } }: { page: Page }) {
+  const secret = context.registry.knownSecretOf(tenant.clientId)
   const body = {
     ...{ grant_type: 'client_credentials', client_id: tenant.clientId },
-    client_secret: isDemo ? DEMO_CLIENT.clientSecret : MASK,
+    client_secret: secret ?? MASK,
   }
   const token = { method: 'POST', path: '/api/v1/oauth/token', query: {}, headers: { 'content-type': FORM }, body }
   return (
@@ -207,10 +206,7 @@ export function Connection({ page: { tenant, publicUrl: url } }: { page: Page })
         facts={[
           ['Base address', `${url}/api/v1`],
           ['Client id', tenant.clientId],
-          [
-            'Client secret',
-            isDemo ? DEMO_CLIENT.clientSecret : 'that of its first token, or of the client of which it is a fork',
-          ],
+          ['Client secret', secret ?? 'from SANDBOX_CLIENTS or its first token; a fork has the one of its original'],
         ]}
       />
       <Copyable text={toCurl(token, url)} />
