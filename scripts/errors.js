@@ -6,7 +6,7 @@ import { catalogue } from '../dist/core/errors.js'
 const PAGE = new URL('../docs/errors.md', import.meta.url)
 
 const rows = Object.entries(catalogue).map(([code, { status, when }]) => `| ${code} | ${status} | ${when} |\n`)
-const page = readFileSync(PAGE, 'utf8')
+const page = readFileSync(PAGE, 'utf8').replaceAll('\r\n', '\n')
 const start = page.indexOf('|---|')
 const head = page.slice(0, page.indexOf('\n', start) + 1)
 const tail = page.slice(page.lastIndexOf('|\n') + 2)

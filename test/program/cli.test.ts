@@ -1,8 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config.js'
@@ -303,20 +313,62 @@ t.test('settings, Settings: options set what variables set, and precede them', {
   t.ok(existsSync(`${data}/sandbox.db`))
 })
 
-t.test('settings, Settings: npm start, when killed, leaves no process behind', { buffered: true }, async t => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
-    const server = new Server(launch(npm, [], { PORT: '0' }))
-    const { pid } = await server.line('ready')
-    const exited = once(server.child, 'exit')
-    server.child.kill(signal)
-    await exited
-    const isLeft = isRunning(pid as number)
-    if (isLeft) process.kill(pid as number, 'SIGKILL')
-    t.notOk(isLeft, signal)
-    await server.exited
-    t.match(server.lines.at(-1), { msg: 'closing' }, 'the log is complete')
-  }
+/** A project whose build takes no time: the program is the one of these tests. */
+function quickProject(t: Test): string {
+  const folder = t.testdir({
+    scripts: {
+      'build.js': `import { writeFileSync } from 'node:fs'\nwriteFileSync('dist/cli.js', 'import ${JSON.stringify(program.main)}')`,
+    },
+    ...{ src: { 'a.ts': '' }, docs: {}, skills: {}, dist: {} },
+    ...{ 'README.md': '', 'package-lock.json': '{}', 'tsconfig.json': '{}' },
+  })
+  copyFileSync('package.json', `${folder}/package.json`)
+  copyFileSync('scripts/start.js', `${folder}/scripts/start.js`)
+  // The times of files, and so their order, are given.
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) utimesSync(join(folder, path), 1, 1)
+  return folder
+}
+
+t.test(
+  'settings, Settings: npm start builds what is old, and when killed, leaves no process behind',
+  { buffered: true },
+  async t => {
+    const folder = quickProject(t)
+    const npm = { ...program, command: [...PLAIN, 'npm', '--prefix', folder] as const, main: 'start' }
+    const future = Date.now() / 1000 + 3600
+    for (const [signal, reason] of [
+      ['SIGTERM', /^There is no dist\/ yet\. Building it.*$/],
+      ['SIGINT', undefined],
+      ['SIGTERM', /^dist\/ is older than its sources\. Building it.*$/],
+    ] as const) {
+      if (reason !== undefined && existsSync(`${folder}/dist/cli.js`)) utimesSync(`${folder}/src/a.ts`, future, future)
+      const server = new Server(launch(npm, [], { PORT: '0' }))
+      const { pid } = await server.line('ready')
+      const lines = server.output.match(/^.*dist\/.*$/gm) ?? []
+      if (reason === undefined) t.same(lines, [], 'a new build is served')
+      else t.match(lines.join('\n'), reason)
+      const exited = once(server.child, 'exit')
+      server.child.kill(signal)
+      await exited
+      const isLeft = isRunning(pid as number)
+      if (isLeft) process.kill(pid as number, 'SIGKILL')
+      t.notOk(isLeft, signal)
+      await server.exited
+      t.match(server.lines.at(-1), { msg: 'closing' }, 'the log is complete')
+    }
+    t.match(await run(['--', '--port', '80x'], {}, npm), { code: 2, stderr: /PORT="80x" is not allowed/ })
+    writeFileSync(`${folder}/scripts/build.js`, 'process.exit(3)')
+    t.match(await run([], {}, npm), { code: 3, stderr: /older/ }, 'a build that fails')
+  },
+)
+
+t.test('start, With Node: the scripts of package.json run in cmd.exe, too', async t => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  // cmd.exe knows `&&` and double quotes, and exec.cmd is `exec` there.
+  t.ok(existsSync('exec.cmd'))
+  const isPosix = /['$;|<>`{}]|[^&]&[^&]|(^|&& )(\w+=|(test|rm|cp|mv|mkdir|trap|export) )/
+  const wrong = Object.entries<string>(scripts).filter(([, script]) => isPosix.test(script.replaceAll(/"[^"]*"/g, '')))
+  t.same(wrong, [])
 })
 
 t.test('control plane, payments-sandbox replay: --until serves the tenant before it', { buffered: true }, async t => {

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import t from 'tap'
+import { PLAIN, program } from '../program.js'
+
+const NOT_IN_A_CLONE = /(^|\/)(node_modules|dist|build|\.git|\.tap)$|^compat\/runners-|\.tgz$/
+
+/** Copies the project as a clone has it, and each text with CRLF, as Git can check it out on Windows. */
+function cloneWithCrlf(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-clone-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  cpSync('.', folder, { recursive: true, filter: path => !NOT_IN_A_CLONE.test(relative('.', path)) })
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const content = readFileSync(path)
+    // As Git knows a file that is no text.
+    if (!content.includes(0)) writeFileSync(path, content.toString().replaceAll(/\r?\n/g, '\r\n'))
+  }
+  return folder
+}
+
+/** Returns the command of the README that ends with an npm script. */
+function commandFor(script: string): string {
+  const [command = ''] = new RegExp(`^npm ci && npm ${script}$`, 'm').exec(readFileSync('README.md', 'utf8')) ?? []
+  t.not(command, '', `the README has the command for npm ${script}`)
+  return command
+}
+
+t.test('README, Start: its two commands work on a fresh machine, also where the texts have CRLF', async t => {
+  const cwd = cloneWithCrlf()
+  const [command, ...options] = PLAIN
+  const env = { ...program.environment, npm_config_prefer_offline: 'true', npm_config_audit: 'false', PORT: '0' }
+  /** Runs a line of the README in a group of processes of its own. */
+  const begin = (line: string) => spawn(command, [...options, 'bash', '-c', line], { cwd, env, detached: true })
+
+  const started = begin(commandFor('start'))
+  let output = ''
+  const closed = new Promise(resolve => started.once('close', resolve))
+  const url = await new Promise<string | undefined>(resolve => {
+    const look = (data: Buffer) => {
+      output += data
+      const [, found] = /"url":"([^"]+)".*is ready/.exec(output) ?? []
+      if (found !== undefined) resolve(found)
+    }
+    started.stdout.on('data', look)
+    started.stderr.on('data', look)
+    closed.then(() => resolve(undefined))
+  })
+  t.match(url, /^http:/, output)
+  t.equal((await fetch(`${url}/_sandbox/health/ready`)).status, 200)
+  t.match(await (await fetch(`${url}/docs/guide`)).text(), '<h2 id="begin">')
+  process.kill(-(started.pid as number), 'SIGTERM')
+  await closed
+  const guide = (folder: string) => readFileSync(join(folder, 'dist/guide.json'), 'utf8')
+  t.equal(guide(cwd), guide('.'), 'the guide is the same')
+
+  // The tests of one folder, since these are run here.
+  const tests = begin(`${commandFor('test')} -- build/test/core/index.test.js`)
+  let report = ''
+  for (const stream of [tests.stdout, tests.stderr]) stream.on('data', data => (report += data))
+  t.equal(await new Promise(resolve => tests.once('close', resolve)), 0, report.slice(-2000))
+  t.match(report, /# \{ total: \d+, pass: \d+ \}/)
+})
