@@ -28,8 +28,6 @@ export interface BootOptions {
   readonly logger?: Logger
   /** Opens the database of the tenants. By default, they are in memory. */
   openDatabase?(): Promise<Database | undefined>
-  /** Changes the tenants before the first request. */
-  prepare?(registry: TenantRegistry): void
 }
 
 /** A server with its tenants. */
@@ -73,7 +71,6 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
     const now = config.frozenAt ?? Date.now()
     if (config.fixtures !== undefined) assertFixtures(config.fixtures, now, registry)
     for (const client of config.clients) assertEmbeddable(client, now, registry)
-    options.prepare?.(registry)
   } catch (error) {
     await database?.close()
     throw error
@@ -133,7 +130,7 @@ function urlOf(host: string, app: FastifyInstance): string {
 let ownFixtures: Fixtures | undefined
 
 /** Returns the fixtures of the package, which are read once, and of SANDBOX_FIXTURES. @throws ConfigError */
-export function fixturesOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Fixtures {
+function fixturesOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Fixtures {
   ownFixtures ??= loadFixtures(OWN_FIXTURES)
   if (folder === undefined) return ownFixtures
   try {
@@ -144,7 +141,7 @@ export function fixturesOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Fixt
 }
 
 /** Returns the scenarios of the package and those of SANDBOX_FIXTURES, which are checked at once. @throws ConfigError */
-export async function scenariosOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Promise<Scenarios> {
+async function scenariosOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Promise<Scenarios> {
   if (folder === undefined || !hasScenarios(folder)) return createScenarios(OWN_FIXTURES)
   const scenarios = createScenarios(OWN_FIXTURES, folder)
   try {

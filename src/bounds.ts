@@ -1,10 +1,9 @@
 const MIB = 1024 * 1024
 
-/** The default bounds of request logs, recordings and state documents (control plane, Settings). */
+/** The default bounds of request logs and state documents (control plane, Settings). */
 export const DEFAULT_BOUNDS = {
   requestLogEntries: 1000,
   requestLogBytes: 16 * MIB,
-  recordingBytes: 32 * MIB,
   stateBytes: 64 * MIB,
 } as const
 

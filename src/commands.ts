@@ -5,38 +5,27 @@ import { ConfigError, optionOf, readConfig, SETTINGS, unknownVariables } from '.
 import { shorten } from './core/errors.js'
 import { NAME, VERSION } from './package.js'
 
-/** The options of single commands. */
-interface Others {
-  readonly until: string | undefined
-  /** The server that `health` checks; undefined: the one of the settings. */
-  readonly url?: string | undefined
-}
-
-/** A command with its positional arguments, its own options and its output. Returns its exit code. */
-type Command = (config: Config, args: readonly string[], others: Others, output: Output) => Promise<number>
+/**
+ * A command with its positional arguments. Returns its exit code.
+ * @param url the server that `health` checks; undefined: the one of the settings
+ */
+type Command = (config: Config, args: readonly string[], url: string | undefined) => Promise<number>
 
 const commands: Record<string, Command> = {
-  async start(config, args, others) {
-    assertArguments('start', args, others)
+  async start(config, args, url) {
+    assertArguments(['start', ...args, ...(url === undefined ? [] : ['--url'])])
     const { serve } = await import('./start.js')
     await serve(config)
     return 0
   },
-  async replay(config, [file, ...rest], { until, url }, { stdout }) {
-    if (file === undefined || rest.length > 0 || url !== undefined)
-      throw new ConfigError(`replay takes one file. See ${NAME} --help.`)
-    const { replay } = await import('./replay.js')
-    return await replay(config, file, until, line => stdout.write(`${line}\n`))
-  },
-  async health({ host, port }, args, { until, url }) {
-    assertArguments('health', args, { until })
+  async health({ host, port }, args, url) {
+    assertArguments(['health', ...args])
     const { isReady, localUrl } = await import('./health.js')
     return (await isReady(url ?? localUrl(host, port))) ? 0 : 1
   },
 }
 
-function assertArguments(name: string, args: readonly string[], { until, url }: Others) {
-  const given = [name, ...args, ...(until === undefined ? [] : ['--until']), ...(url === undefined ? [] : ['--url'])]
+function assertArguments(given: readonly string[]) {
   if (given.length > 1)
     throw new ConfigError(`${JSON.stringify(given.join(' '))} is not a valid command. See ${NAME} --help.`)
 }
@@ -68,7 +57,6 @@ const OPTIONS = {
       variable => [optionOf(variable), { type: 'string' }] as const,
     ),
   ),
-  until: { type: 'string' },
   url: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -85,7 +73,7 @@ function parse(args: readonly string[]) {
   return {
     help: values.help,
     version: values.version,
-    others: { until: given.until, url: given.url },
+    url: given.url,
     positionals,
     settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) as Environment,
   }
@@ -100,7 +88,7 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
     if (output === process) process.stdout.once('error', () => process.exit())
     return await runCommand(args, environment, withoutControls(output))
   }
-  const { help, version, others, settings, positionals } = parse(args)
+  const { help, version, url: given, settings, positionals } = parse(args)
   if (help) {
     const { helpText } = await import('./commands/help.js')
     output.stdout.write(helpText())
@@ -112,14 +100,13 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
   }
   // An address that is given by options precedes that of the variable.
   const isLocal = first !== 'health' || settings.HOST !== undefined || settings.PORT !== undefined
-  const url = others.url ?? (isLocal ? undefined : environment.SANDBOX_URL || undefined)
-  const own = { ...others, url: url === undefined ? undefined : readServer({ url }, {}).url }
-  const plain = withoutControls(output)
+  const url = given ?? (isLocal ? undefined : environment.SANDBOX_URL || undefined)
+  const own = url === undefined ? undefined : readServer({ url }, {}).url
   // A check of a running server needs its address only.
   const { HOST, PORT } = environment
-  if (first !== 'health') warnOfUnknown(environment, plain)
+  if (first !== 'health') warnOfUnknown(environment, withoutControls(output))
   const read = first === 'health' ? { HOST, PORT } : environment
-  return await command(readConfig({ ...read, ...settings }), positionals.slice(1), own, plain)
+  return await command(readConfig({ ...read, ...settings }), positionals.slice(1), own)
 }
 
 /** Writes one line about the variables that look like settings and are none. @throws ConfigError for a mistyped setting */

@@ -42,7 +42,6 @@ export const SETTINGS = [
   { variable: 'SANDBOX_ADMIN_TOKEN', value: 'TEXT' },
   { variable: 'SANDBOX_REQUEST_LOG_ENTRIES', value: 'NUMBER', formerly: 'SANDBOX_JOURNAL_ENTRIES' },
   { variable: 'SANDBOX_REQUEST_LOG_BYTES', value: 'BYTES', formerly: 'SANDBOX_JOURNAL_BYTES' },
-  { variable: 'SANDBOX_RECORDING_BYTES', value: 'BYTES' },
   { variable: 'SANDBOX_STATE_BYTES', value: 'BYTES' },
 ] as const satisfies readonly Setting[]
 
@@ -190,8 +189,6 @@ export function readConfig(environment: Environment) {
     requestLogEntries: integer('SANDBOX_REQUEST_LOG_ENTRIES', DEFAULT_BOUNDS.requestLogEntries, 0, 1_000_000),
     /** The maximum size of all request logs in bytes. */
     requestLogBytes: integer('SANDBOX_REQUEST_LOG_BYTES', DEFAULT_BOUNDS.requestLogBytes, 0, MAX_BYTES),
-    /** The maximum size of all recordings in bytes; 0 disables recording. */
-    recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MAX_DOCUMENT_BYTES),
     /** The maximum size of a state document in bytes. */
     stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
     /** The folder that stores tenants across restarts; undefined: memory only. */
@@ -202,7 +199,7 @@ export function readConfig(environment: Environment) {
 }
 
 const MAX_BYTES = 8 * 1024 ** 3
-/** A recording and a state document are one string each. */
+/** A state document is one string. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 ** 2
 
 /** Reads the admin token. The error message does not contain the secret. @throws ConfigError */

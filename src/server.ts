@@ -15,7 +15,6 @@ import { deprecation } from './features/deprecations/headers.js'
 import { createEventWaiters } from './features/events/waiters.js'
 import { faultDelivery } from './features/faults/delivery.js'
 import { forgetExchanges, observer } from './features/observer.js'
-import { createRecorder } from './features/recording/recorder.js'
 import { createRequestReads } from './features/request-log/reads.js'
 import type { RequestLogBounds } from './features/request-log/request-log.js'
 import { createRequestLog } from './features/request-log/request-log.js'
@@ -55,8 +54,6 @@ import { createMemoryTurns } from './turns/turns.js'
 export interface ServerOptions extends TenantRegistryOptions {
   /** The bounds of the request log; by default those of the documentation. */
   readonly requestLog?: Partial<RequestLogBounds> | undefined
-  /** The bound of all recordings together, in bytes; 0: nothing is recorded. */
-  readonly recordingBytes?: number | undefined
   /** The maximum size of a state document in bytes. */
   readonly stateBytes?: number | undefined
   /** Keeps tenants in a database; undefined: they live in memory. */
@@ -71,8 +68,6 @@ export interface ServerOptions extends TenantRegistryOptions {
   /** The origins whose web pages may call `/api/v1`; by default none. */
   readonly corsOrigins?: readonly string[] | undefined
   readonly timers?: Timers | undefined
-  /** Whether answers are not observed, and go out whole and at once, whatever the faults: a replay compares them. */
-  readonly isReplay?: boolean | undefined
   /** Returns the real time in milliseconds: the one place where it comes in. */
   now?(): number
   /** The milliseconds in which a request must arrive. */
@@ -101,7 +96,7 @@ export function buildServer(options: ServerOptions): {
   app: FastifyInstance
   registry: TenantRegistry
 } {
-  const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
+  const { database, adminToken, timers = createTimers(), now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
   const backlog = createBacklog(timers.elapsed)
@@ -116,7 +111,6 @@ export function buildServer(options: ServerOptions): {
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.requestLogBytes,
   }
   const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds, timers.elapsed)
-  const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes, publicUrl)
   const coverage = database?.createCoverage(timers) ?? createCoverage()
   const reportDatabase = (facts: object) => app.log.error(facts, 'the database cannot be used')
   const lifeOf: Turns['lifeOf'] = clientId => turns.lifeOf(clientId)
@@ -136,7 +130,6 @@ export function buildServer(options: ServerOptions): {
     dueWorkFailed: (clientId, err) => app.log.error({ clientId, err }, 'due work of a client failed, and is parked'),
     listeners: [
       ...listeners,
-      recorder,
       forgetExchanges({ requestLog, requestWaiters, coverage, waiters, afterwards }),
       forgetSnapshots(snapshots),
     ],
@@ -148,7 +141,6 @@ export function buildServer(options: ServerOptions): {
           ...{ database, registry, logger: app.log, maxTenants, now, elapsed: timers.elapsed },
           isInUse: clientId => waiters.has(clientId) || requestWaiters.has(clientId),
           changed: waiters.wake,
-          changedElsewhere: recorder.onChangedElsewhere,
         })
   database?.listen(clientId => {
     if (clientId === undefined) waiters.lookAgain()
@@ -157,12 +149,10 @@ export function buildServer(options: ServerOptions): {
 
   // The features. Their hooks on answers run in this order, after those of the wire.
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
-  if (!isReplay) {
-    const isShared = database?.isShared === true
-    const { refresh } = turns
-    app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now, refresh, isShared })
-    app.register(faultDelivery, { timers })
-  }
+  const isShared = database?.isShared === true
+  const { refresh } = turns
+  app.register(observer, { registry, requestLog, requestWaiters, coverage, now, refresh, isShared })
+  app.register(faultDelivery, { timers })
   app.register(patience)
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
@@ -187,7 +177,7 @@ export function buildServer(options: ServerOptions): {
   })
   app.register(
     (oauth, _options, done) => {
-      takeTurns(oauth, turns, tokenTurns(registry, recorder))
+      takeTurns(oauth, turns, tokenTurns(registry))
       oauth.addHook('preHandler', begin)
       oauth.register(oauthRoutes)
       done()
@@ -204,7 +194,7 @@ export function buildServer(options: ServerOptions): {
         next()
       })
       api.addHook('preHandler', begin)
-      takeTurns(api, turns, apiTurns(registry, recorder))
+      takeTurns(api, turns, apiTurns(registry))
       for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()
     },
@@ -216,7 +206,7 @@ export function buildServer(options: ServerOptions): {
   app.register(guideRoutes, { documents, largeReads })
   app.register((pages, _options, done) => {
     pages.addHook('preHandler', begin)
-    pages.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder }), isReplay })
+    pages.register(payoutLinkPages, pageTurns({ turns, registry }))
     done()
   })
 
@@ -230,7 +220,6 @@ export function buildServer(options: ServerOptions): {
         requestLog,
         coverage,
         snapshots,
-        recorder,
         turns,
         waiters,
         requestWaiters,
@@ -275,7 +264,7 @@ export function buildServer(options: ServerOptions): {
       turns: turns.inUse(),
       // Counted only where it is read: it takes all bytes that are kept.
       get miscountedBytes() {
-        return [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0)
+        return [requestLog, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0)
       },
     }),
   } satisfies Built)

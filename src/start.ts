@@ -8,7 +8,6 @@ import { ConfigError } from './config.js'
 import type { Log } from './log.js'
 import { createLog } from './log.js'
 import { NAME } from './package.js'
-import type { TenantRegistry } from './tenants/registry.js'
 import { DEMO_CLIENT } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
 import { DatabaseError } from './turns/database.js'
@@ -23,32 +22,25 @@ const CLOSE_TIMEOUT_MS = 4500
 
 /**
  * Starts a server that closes on SIGTERM and SIGINT.
- * @param prepare changes the tenants before the first request
  * @throws ConfigError, or the error of a port that is not available
  */
-export async function serve(config: Config, prepare?: (registry: TenantRegistry) => void): Promise<void> {
+export async function serve(config: Config): Promise<void> {
   const log = await createLog(config)
-  const server = await createServer(config, log.logger, prepare)
+  const server = await createServer(config, log.logger)
   closeOnSignal(server, log)
   await server.listen()
 }
 
 /**
  * Creates a server with its tenants, which are in a database if one is configured.
- * @param prepare changes the tenants before the first request
  * @throws ConfigError
  */
-export const createServer = (
-  config: Config,
-  logger: Logger,
-  prepare?: (registry: TenantRegistry) => void,
-): Promise<Server> =>
+export const createServer = (config: Config, logger: Logger): Promise<Server> =>
   boot(config, {
     client: DEMO_CLIENT,
     graceMs: GRACE_MS,
     logger,
     openDatabase: () => openDatabase(config, logger),
-    ...(prepare && { prepare }),
   })
 
 /**

@@ -55,7 +55,7 @@ const amount = mostly<unknown>(
   40,
 )
 const text = mostly(fc.string({ minLength: 1, maxLength: 20 }), fc.string({ unit: codePoint, maxLength: 8 }), 30)
-/** What no operation asks for, and no recording may tell. */
+/** What no operation asks for. */
 const SECRETS = { client_secret: 'hush-member', clientSecret: 'hush-camel' }
 
 const api = (method: string, path: string, region: string, body?: object): RandomRequest => ({

@@ -56,7 +56,6 @@ export class Server {
       SANDBOX_SEED: 'test',
       SANDBOX_CLOCK: MONDAY,
       SANDBOX_PUBLIC_URL: PUBLIC_URL,
-      SANDBOX_RECORDING_BYTES: '0',
       ...settings,
     })
     child.stderr.pipe(process.stderr)

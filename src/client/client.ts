@@ -213,8 +213,6 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
      * @param test the name of the test, which the file has
      */
     evidence: (test?: string): Promise<string | undefined> => writeEvidence({ clientId, control }, 'failure', { test }),
-    /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
-    recording: (): Promise<types.Recording> => control('GET', '/recording'),
   }
 }
 

@@ -36,7 +36,6 @@ const VARIABLES = {
   requestLogBytes: 'SANDBOX_REQUEST_LOG_BYTES',
   journalEntries: 'SANDBOX_JOURNAL_ENTRIES',
   journalBytes: 'SANDBOX_JOURNAL_BYTES',
-  recordingBytes: 'SANDBOX_RECORDING_BYTES',
   maxTenants: 'SANDBOX_MAX_TENANTS',
 } as const
 

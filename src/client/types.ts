@@ -12,7 +12,6 @@ import type * as events from '../features/events/schemas.js'
 import type * as faults from '../features/faults/schemas.js'
 import type { Effect } from '../features/faults/state.js'
 import type * as outcomes from '../features/outcomes/schemas.js'
-import type { Recording } from '../features/recording/file-format.js'
 import type { LoggedExchange } from '../features/request-log/request-log.js'
 import type * as requests from '../features/request-log/schemas.js'
 import type * as scenarios from '../features/scenarios/schemas.js'
@@ -20,7 +19,7 @@ import type * as seed from '../tenants/seed.js'
 import type * as snapshot from '../tenants/snapshot.js'
 import type { Filter, Input } from './input.js'
 
-export type { LoggedExchange, Recording }
+export type { LoggedExchange }
 
 /** Records to seed, in any state: the fields of the API, plus `status` and times. */
 export type SeedRecords = Input<seed.SeedRecords>
@@ -134,8 +133,6 @@ export interface SandboxBounds {
   readonly journalEntries?: number | undefined
   /** @deprecated Use `requestLogBytes`. */
   readonly journalBytes?: number | undefined
-  /** The maximum size of all recordings in bytes; 0 disables recording. Default: 32 MiB. */
-  readonly recordingBytes?: number | undefined
   /** The maximum number of clients. Clients without records are dropped first, then the longest idle. Default: 2000. */
   readonly maxTenants?: number | undefined
 }

@@ -96,10 +96,6 @@ export const commands: readonly Command[] = [
       'x-command': 'health',
       summary: 'Whether the server of --url, SANDBOX_URL, or HOST and PORT is ready: exit code 0 or 1',
     },
-    {
-      'x-command': 'replay',
-      summary: 'Replay the FILE of a recording, and compare the answers; --until N serves a state of it',
-    },
     { 'x-command': 'token', summary: 'Print a new access token. SANDBOX_CLIENT_SECRET is the secret of the client' },
     { 'x-command': 'help', summary: 'Print this help' },
   ].map(operation => toCommand('', 'get', operation)),

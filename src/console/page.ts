@@ -57,7 +57,7 @@ export type Fields = Readonly<Record<string, string>>
 
 /**
  * A call of the control plane or of the API. Every action of the console is one: it is sent to the server itself, so
- * that its checks, errors, log, recording and turn are those of the same call by a program.
+ * that its checks, errors, log and turn are those of the same call by a program.
  */
 export interface Call {
   /** The method and the URL of its route in the table, such as `DELETE /_sandbox/faults/:id`. */

@@ -111,7 +111,6 @@ const pages: readonly PageRow[] = [
 /** Files of the control plane, as downloads. */
 const downloads: Fields = {
   '/state.json': '/_sandbox/state?',
-  '/recording.json': '/_sandbox/recording?',
   '/requests.har': '/_sandbox/requests?format=har&',
   '/requests/:seq/request.json': '/_sandbox/requests/:seq?',
 }

@@ -2,7 +2,6 @@ import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
 import type { ControlCall, ControlContext, ControlRoute } from '../features/control-route.js'
-import { record } from '../features/recording/record.js'
 import { ClientQuery, Nothing } from '../features/schemas.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
@@ -25,9 +24,9 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
     const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
     const { status = 200, isGlobal = false, isOpen = false, hasPage = false } = row
     const { isReplacing = false, takesPlace = false, errors = [], querystring = ClientQuery } = row
-    const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
-    const { creates, recordedBody, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
-    const { registry, recorder, turns, largeReads, now } = context
+    const { isChange = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
+    const { creates, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
+    const { registry, turns, largeReads, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
       const { params, query, body } = request
@@ -51,10 +50,8 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         isRead: () => method === 'GET',
         skipsDueWork: isReplacing,
         enter(request, realNow) {
-          if (!isRecorded) return registry.peek(clientOf(request))
-          const tenant = registry.tenant(clientOf(request), realNow)
-          record(recorder, request, tenant, realNow, recordedBody?.({ registry, tenant, body: request.body }))
-          return tenant
+          const client = clientOf(request)
+          return isChange ? registry.tenant(client, realNow) : registry.peek(client)
         },
       },
       act,

@@ -14,7 +14,6 @@ import { deprecationRoutes } from '../features/deprecations/routes.js'
 import { eventRoutes } from '../features/events/routes.js'
 import { faultRoutes } from '../features/faults/routes.js'
 import { outcomeRoutes } from '../features/outcomes/routes.js'
-import { recordingRoutes } from '../features/recording/routes.js'
 import { requestRoutes } from '../features/request-log/routes.js'
 import { scenarioRoutes } from '../features/scenarios/routes.js'
 import { JSON_TYPE } from '../http/error-handler.js'
@@ -135,7 +134,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       errors: ['INVALID_CLIENT'],
       summary: 'Check the secret of a client; an unknown client is registered as by its first token request',
       description: 'It issues no token, triggers no fault and is not in the request log.',
-      isRecorded: false,
+      isChange: false,
       body: schemas.ClientCredentials,
       response: schemas.ResetResult,
       handle: ({ registry, reply, body: { client_id, client_secret } }) => {
@@ -153,9 +152,9 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isReplacing: true,
       summary: 'Put the tenant back to its fixture: records, clock, ids, settings, faults, requests, events, tokens',
       description:
-        'Earlier tokens become invalid. The numbers of events and requests start at 1 again. The coverage and the ' +
-        'recording start again, too.',
-      isRecorded: false,
+        'Earlier tokens become invalid. The numbers of events and requests start at 1 again. The coverage starts ' +
+        'again, too.',
+      isChange: false,
       response: schemas.ResetResult,
       handle: ({ registry, client, realNow }) => summaryOf(registry.reset(client, realNow), realNow),
     }),
@@ -170,12 +169,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'outcomes do not apply to them.',
       body: schemas.SeedRequest,
       response: schemas.SeedResult,
-      // The fixture may be another one at the time of a replay.
-      recordedBody({ registry, tenant: { clock }, body }) {
-        const { fixture, records } = body
-        const isFixture = fixture !== undefined && records === undefined
-        return isFixture ? { records: registry.fixtureRecords(fixture, clock.now()) } : body
-      },
       *handle({ registry, tenant, body: { fixture, records } }) {
         if (fixture !== undefined && records !== undefined)
           throw errors.malformed(null, 'Give one of fixture and records.')
@@ -196,8 +189,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       command: 'state save FILE',
       summary: 'The whole tenant as one JSON document',
       description:
-        'The document has no secrets, request log, coverage or recording. `PUT /_sandbox/state` restores it, on ' +
-        'this or another server.',
+        'The document has no secrets, request log or coverage. `PUT /_sandbox/state` restores it, on this or another ' +
+        'server.',
       response: schemas.TenantSnapshot,
       handle({ tenant, readLater, reply, largeAnswers }) {
         const document = isLarge(tenant()) ? undefined : toDocument(reply, tenant().snapshot())
@@ -214,9 +207,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       summary: 'Replace the state of the tenant by a state document, all or nothing',
       description:
         'The document replaces records, clock, settings, faults, armed outcomes, deprecations and events. With a ' +
-        'frozen clock, a later GET returns the same bytes. The request log and the coverage stay. A new recording ' +
-        'starts.',
-      isRecorded: false,
+        'frozen clock, a later GET returns the same bytes. The request log and the coverage stay.',
+      isChange: false,
       bodyLimit: about.stateBytes,
       // The client that the example of POST /credentials/verify registers: the demo keeps its records.
       example: { client: 'app-{{client}}' },
@@ -233,9 +225,9 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       errors: ['DUPLICATE_REFERENCE'],
       summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
       description:
-        'The copy also has the clock, settings, faults and events. Its request log, coverage and recording are ' +
-        'empty. Both tenants generate the same ids for the same requests.',
-      isRecorded: false,
+        'The copy also has the clock, settings, faults and events. Its request log and coverage are empty. Both ' +
+        'tenants generate the same ids for the same requests.',
+      isChange: false,
       creates: ({ clientId }: Static<typeof schemas.ForkRequest>) => clientId,
       body: schemas.ForkRequest,
       status: 201,
@@ -254,7 +246,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       description:
         'The tokens of the client become invalid, and its id is free. The demo client and the clients of ' +
         '`SANDBOX_CLIENTS` stay: `removed` is then 0.',
-      isRecorded: false,
+      isChange: false,
       params: schemas.ClientParams,
       querystring: schemas.Nothing,
       response: schemas.Cleared,
@@ -264,7 +256,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       },
     }),
     ...snapshotRoutes({ turns, stateBytes: about.stateBytes }),
-    ...recordingRoutes,
     route({
       method: 'GET',
       url: '/clock',

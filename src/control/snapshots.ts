@@ -60,7 +60,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
       'The snapshot is the document of `GET /_sandbox/state`. It replaces one of the same name. A client has at most 20 ' +
       'snapshots, each of at most `SANDBOX_STATE_BYTES`. Without a database, all of them together are at most 128 MiB. ' +
       'Snapshots stay when the client is reset or restored, and go when it is removed.',
-    isRecorded: false,
+    isChange: false,
     params: schemas.SnapshotParams,
     body: schemas.Nothing,
     response: schemas.SnapshotSummary,
@@ -105,7 +105,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     operationId: 'removeSnapshot',
     errors: ['SNAPSHOT_NOT_FOUND'],
     summary: 'Remove a named snapshot',
-    isRecorded: false,
+    isChange: false,
     params: schemas.SnapshotParams,
     response: schemas.Cleared,
     handle: async ({ tenant, client, snapshots, params: { name } }) => {
@@ -125,7 +125,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     description:
       'It does the same as `PUT /_sandbox/state` with the document of the snapshot, but checks no rule: a snapshot of an ' +
       'earlier release stays as it was saved.',
-    isRecorded: false,
+    isChange: false,
     params: schemas.SnapshotParams,
     response: schemas.ResetResult,
     handle: async ({ registry, client, request, reply, snapshots, largeDocuments, params: { name } }) => {

@@ -16,7 +16,6 @@ import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Coverage } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
-import type { Recorder } from './recording/recorder.js'
 import type { RequestReads } from './request-log/reads.js'
 import type { RequestLog } from './request-log/request-log.js'
 import type { Scenarios } from './scenarios/files.js'
@@ -28,7 +27,6 @@ export interface ControlContext {
   readonly requestLog: RequestLog
   readonly coverage: Coverage
   readonly snapshots: NamedSnapshots
-  readonly recorder: Recorder
   readonly waiters: EventWaiters
   /** The calls that wait for requests. */
   readonly requestWaiters: EventWaiters
@@ -102,13 +100,11 @@ export interface ControlRoute {
   readonly otherTypes?: Readonly<Record<string, TSchema>>
   /** The status of success; 200 by default. */
   readonly status?: number
-  /** Returns the body that is recorded. By default, it is that of the request. */
-  recordedBody?(call: { registry: TenantRegistry; tenant: Tenant; body: unknown }): object
   /**
-   * Whether the call is recorded, as all that changes a tenant must be. By default all but GET are.
-   * A call that creates another tenant object is not: its recording starts again.
+   * Whether the call changes its tenant, all or nothing. By default, all but GET do. One that creates another tenant object
+   * does not.
    */
-  readonly isRecorded?: boolean
+  readonly isChange?: boolean
   /** Whether the call acts on no tenant. */
   readonly isGlobal?: boolean
   /** Whether the call replaces or removes the tenant, so that its due work stays undone. */
@@ -138,11 +134,10 @@ export function route<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(
-  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'recordedBody' | 'handle' | 'creates'> & {
+  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'handle' | 'creates'> & {
     params?: P
     querystring?: Q
     body?: B
-    recordedBody?(call: { registry: TenantRegistry; tenant: Tenant; body: StaticOf<B> }): object
     handle(call: ControlCall<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
     creates?(body: StaticOf<B>): string
   },
@@ -151,7 +146,7 @@ export function route<
 }
 
 /** The indentation of documents. */
-export const INDENT = 2
+const INDENT = 2
 
 /** Returns a document that people read, too; made here, so that its members stay in their order. Undefined: it is large. */
 export function toDocument(reply: FastifyReply, value: object): string | undefined {

@@ -10,14 +10,11 @@ import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Coverage } from './coverage/coverage.js'
 import { coverAnswer } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
-import { recordAnswer } from './recording/record.js'
-import type { Recorder } from './recording/recorder.js'
 import type { RequestLog } from './request-log/request-log.js'
 import { exchangeOf } from './request-log/request-log.js'
 
 export interface ObserverOptions {
   readonly registry: TenantRegistry
-  readonly recorder: Recorder
   readonly requestLog: RequestLog
   readonly coverage: Coverage
   /** Returns the real time in milliseconds. */
@@ -31,11 +28,11 @@ export interface ObserverOptions {
 }
 
 /**
- * Observes each exchange when its answer is ready, delivered or not: records the answer, logs the exchange of a client,
- * and counts it for its coverage. A failure to log is reported and does not change the answer.
+ * Observes each exchange when its answer is ready, delivered or not: logs the exchange of a client, and counts it
+ * for its coverage. A failure to log is reported and does not change the answer.
  */
 export const observer = fp<ObserverOptions>((app, options, done) => {
-  const { registry, recorder, requestLog, requestWaiters, coverage, now, refresh, isShared } = options
+  const { registry, requestLog, requestWaiters, coverage, now, refresh, isShared } = options
 
   function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
@@ -98,7 +95,6 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     next(null, content)
   })
   app.addHook('onSend', (request, reply, payload, next) => {
-    recordAnswer(recorder, request, reply, payload)
     if (!isOfApp(request)) {
       next()
       return

@@ -9,7 +9,7 @@ import { wholeSecond } from '../core/time/time.js'
 import type { Fixtures } from './fixtures.js'
 import { resolveFixture, withOriginsOf } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
-import type { StateDocument, TenantSnapshot } from './snapshot.js'
+import type { StateDocument } from './snapshot.js'
 import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
 import { createTenant, loadSaved, loadTenant, restoreTenant } from './tenant.js'
 
@@ -46,11 +46,9 @@ export interface TenantRegistryOptions {
   dueWorkFailed?(clientId: string, error: Error): void
   /** Called in this order. */
   readonly listeners?: readonly TenantListener[]
-  /** Whether secrets and tokens are not checked: a token is the client id. For a replay, which has no secrets. */
-  readonly skipAuthentication?: boolean
 }
 
-/** The identity of a client, as the data folder and recordings keep it. It has no secret. */
+/** The identity of a client, as a database keeps it. It has no secret. */
 export interface Identity {
   readonly clientId: string
   /** SHA-256 in base64url; null: the first token request sets the secret. */
@@ -71,11 +69,8 @@ export type KnownIdentity = Pick<Identity, 'clientId' | 'secretDigest' | 'resets
 /** The creation of a tenant object. */
 export interface Creation {
   readonly reason: 'fixture' | 'reset' | 'state' | 'fork' | 'restored'
-  readonly identity: Identity
   /** The client id of the tenant that a fork is a copy of. Undefined: the tenant is no fork. */
   readonly origin?: string | undefined
-  /** Returns the state that the tenant starts with. Call it before a request changes the tenant. */
-  snapshot(): TenantSnapshot
 }
 
 /** A tenant that is read from a database. */
@@ -95,8 +90,6 @@ export interface TenantListener {
    * has removed it. `released`: it is in a database, and comes back with its next request.
    */
   onRemoved(clientId: string, reason: RemovalReason): void
-  /** Another server has changed a tenant: what this one has seen of it has a gap. */
-  onChangedElsewhere?(tenant: Tenant): void
 }
 
 export type TenantRegistry = ReturnType<typeof createTenantRegistry>
@@ -132,7 +125,7 @@ interface Registration {
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime } = options
-  const { publicUrl, dropped, dueWorkFailed, listeners = [], skipAuthentication = false } = options
+  const { dropped, dueWorkFailed, listeners = [] } = options
   const configured = new Map<string, Registration>()
   /** The tenants that have had records: they keep them. */
   const filled = new WeakSet<Tenant>()
@@ -260,14 +253,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   const identity = ({ tenant, ...identity }: Registration): Identity => identity
 
   /** Makes a tenant the client's present one, once all listeners have accepted it. */
-  function install(
-    client: Registration,
-    reason: Creation['reason'],
-    tenant: Tenant,
-    { origin, snapshot = () => tenant.snapshot() }: Partial<Pick<Creation, 'origin' | 'snapshot'>> = {},
-  ): Tenant {
-    const creation: Creation = { reason, identity: identity(client), origin, snapshot }
-    for (const listener of listeners) listener.onCreated(tenant, creation)
+  function install(client: Registration, reason: Creation['reason'], tenant: Tenant, origin?: string): Tenant {
+    for (const listener of listeners) listener.onCreated(tenant, { reason, origin })
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
@@ -286,21 +273,18 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     const now = frozenAt ?? wholeSecond(realNow)
     // The fixture of an earlier start can be gone. A reset repairs the client, so it begins with another one.
     if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE
-    const build = () => {
-      const records = fixtureRecords(client.fixture, now)
-      const { senderName = fixtures.get(client.fixture)?.senderName as string | undefined } = client
-      const tenant = createTenant({
-        ...tenantOptions(client),
-        clock: { now, mode: frozenAt === undefined ? 'running' : 'frozen', rate: 1, realNow },
-        settings: {
-          allowedOrigins: withOriginsOf(records, client.allowedOrigins),
-          ...(senderName !== undefined && { senderName }),
-        },
-      })
-      tenant.seed(records)
-      return tenant
-    }
-    return install(client, reason, build(), { snapshot: () => build().snapshot() })
+    const records = fixtureRecords(client.fixture, now)
+    const { senderName = fixtures.get(client.fixture)?.senderName as string | undefined } = client
+    const tenant = createTenant({
+      ...tenantOptions(client),
+      clock: { now, mode: frozenAt === undefined ? 'running' : 'frozen', rate: 1, realNow },
+      settings: {
+        allowedOrigins: withOriginsOf(records, client.allowedOrigins),
+        ...(senderName !== undefined && { senderName }),
+      },
+    })
+    tenant.seed(records)
+    return install(client, reason, tenant)
   }
 
   const open = (client: Registration, realNow: number): Tenant =>
@@ -311,9 +295,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     if (fixture === undefined) throw errors.unknownFixture(name, [...fixtures.keys()])
     return resolveFixture(fixture, now)
   }
-
-  const restored = (client: Registration, document: StateDocument, realNow: number) =>
-    restoreTenant({ ...tenantOptions(client), realNow }, document)
 
   function reset(clientId: string, realNow: number): Tenant {
     const client = mustUse(clientId)
@@ -343,8 +324,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   return {
     seed,
     fixtures,
-    tokenLifetime,
-    publicUrl,
     /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
     fixtureRecords,
     /**
@@ -354,7 +333,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     authenticate(clientId: string, clientSecret: string, realNow: number): Tenant {
       const known = use(clientId)
       if (known !== undefined) {
-        if (!skipAuthentication && !hasSecret(known, clientSecret)) throw errors.invalidClient()
+        if (!hasSecret(known, clientSecret)) throw errors.invalidClient()
         return open(known, realNow)
       }
       if (!openRegistration) throw errors.invalidClient()
@@ -372,7 +351,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
      * @param clientId the client id in the token, if it is decoded already
      */
     admit(token: string, realNow: number, clientId: string = ownerOf(token) ?? ''): Tenant {
-      if (skipAuthentication) return open(mustUse(token), realNow)
       const tokens = find(clientId)?.tenant?.tokens
       // A forged token must not count as use of the tenant, nor move its clock.
       const claims = tokens?.read(token)
@@ -394,7 +372,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       (find(clientId)?.tenant ?? last)?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
     /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
-    awaitsSecret: (clientId: string): boolean => !skipAuthentication && find(clientId)?.secretDigest === null,
+    awaitsSecret: (clientId: string): boolean => find(clientId)?.secretDigest === null,
     /** Returns the secret of the demo client while everyone may know it; undefined: it has another, or is another client. */
     knownSecretOf: (clientId: string): string | undefined =>
       find(clientId)?.secretDigest === digestOf(DEMO_CLIENT.clientSecret) && clientId === DEMO_CLIENT.clientId
@@ -490,16 +468,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const meta = tenant.meta()
       const fork = loadTenant(tenantOptions(client), meta, realNow)
       yield* fork.load({ meta, records: tenant.records(), events: tenant.events.after(0) }, realNow)
-      register(client, () => install(client, 'fork', fork, { origin: clientId }), origin)
+      register(client, () => install(client, 'fork', fork, clientId), origin)
       return yield* begin(fork, realNow)
-    },
-    /** Adds a tenant from a recording. A listed client keeps the secret of the list. */
-    adopt(identity: Identity, start: StateDocument, realNow: number): Tenant {
-      const client = known(identity)
-      const create = () => install(client, 'restored', atOnce(restored(client, start, realNow)))
-      if (configured.has(client.clientId)) create()
-      else register(client, create)
-      return client.tenant as Tenant
     },
     /** Makes a client of a database known without its tenant, which is damaged: a reset or a removal needs no more. */
     identify(identity: KnownIdentity): void {

@@ -42,8 +42,6 @@ export interface StoredTurnsOptions {
   isInUse(clientId: string): boolean
   /** A tenant may have changed: calls that wait for it look again. */
   changed(clientId: string): void
-  /** Another server has changed a tenant. */
-  changedElsewhere(tenant: Tenant): void
 }
 
 /** The state of a tenant that is in the database and in memory. */
@@ -96,7 +94,7 @@ type Afterwards = Parameters<Turns['afterwards']>[0]
  * If that fails, the copy is dropped: the next turn loads what is stored.
  */
 export function createStoredTurns(options: StoredTurnsOptions): Turns {
-  const { database, registry, logger, maxTenants, now, elapsed, isInUse, changed, changedElsewhere } = options
+  const { database, registry, logger, maxTenants, now, elapsed, isInUse, changed } = options
   /** The tenant used longest ago comes first. */
   const slots = new Map<string, Slot>()
   /** The work after the commit of the turn that does a slice now; undefined: none does. */
@@ -210,7 +208,6 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     }
     if (sizeOf(tenant) !== records || tenant.events.last() !== events) throw damaged('a row', clientId)
     loading?.install()
-    if (since !== undefined) changedElsewhere(tenant)
     return { tenant, version: row.version, life: row.life, records, events, key: keyOf(tenant) }
   }
 

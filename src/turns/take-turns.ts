@@ -2,8 +2,6 @@ import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastif
 import { ownerOf as ownerOfToken } from '../areas/oauth/tokens.js'
 import type { PageOptions } from '../areas/payout-links/pages.js'
 import { applyFaults, hasFault } from '../features/faults/apply.js'
-import { record } from '../features/recording/record.js'
-import type { Recorder } from '../features/recording/recorder.js'
 import type { AuthenticateOptions } from '../http/authenticate.js'
 import { bearerOf } from '../http/authenticate.js'
 import { hintRegistration } from '../http/hints.js'
@@ -27,7 +25,7 @@ export interface TurnRules {
   /** Whether the work of the tenant that is due stays undone. */
   readonly skipsDueWork?: boolean
   /**
-   * Finds the tenant in the turn, and does all that precedes the handler, such as recording and faults.
+   * Finds the tenant in the turn, and does all that precedes the handler, such as faults.
    * @returns undefined: the handler creates or finds it
    */
   enter(request: FastifyRequest, realNow: number): Tenant | undefined
@@ -64,15 +62,12 @@ export function takeTurns(scope: FastifyInstance, turns: Turns, rules: TurnRules
 }
 
 /**
- * Lets a request of the API pass to its handler: refuses an operation that is gone, records the request, and applies
- * faults. Reads and token requests are recorded only if a fault matches them: they change nothing else.
+ * Lets a request of the API pass to its handler: refuses an operation that is gone, and applies faults.
  * @throws OPERATION_SUNSET, the error of a fault
  */
-function pass(recorder: Recorder, request: FastifyRequest, tenant: Tenant, realNow: number, isWrite: boolean): Tenant {
+function pass(request: FastifyRequest, tenant: Tenant, realNow: number): Tenant {
   tenant.deprecations.assertNotSunset(operationOf(request))
-  const isFaulty = hasFault(request, tenant, realNow)
-  if (isWrite || isFaulty) record(recorder, request, tenant, realNow)
-  if (isFaulty) applyFaults(request, tenant, realNow)
+  if (hasFault(request, tenant, realNow)) applyFaults(request, tenant, realNow)
   return tenant
 }
 
@@ -97,7 +92,7 @@ export const admission =
   }
 
 /** The turns of authenticated requests. */
-export const apiTurns = (registry: TenantRegistry, recorder: Recorder): TurnRules => ({
+export const apiTurns = (registry: TenantRegistry): TurnRules => ({
   clientOf: ({ sandbox }) => sandbox.tenant.clientId,
   isFresh: true,
   isRead: (request, realNow) => isRead(request.method) && !hasFault(request, request.sandbox.tenant, realNow),
@@ -107,12 +102,12 @@ export const apiTurns = (registry: TenantRegistry, recorder: Recorder): TurnRule
     if (registry.peek(clientId) !== request.sandbox.tenant) {
       request.sandbox.tenant = registry.admit(bearerOf(request) as string, realNow)
     }
-    return pass(recorder, request, request.sandbox.tenant, realNow, !isRead(request.method))
+    return pass(request, request.sandbox.tenant, realNow)
   },
 })
 
 /** The turns of token requests, whose tenant is that of the credentials. */
-export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRules => {
+export const tokenTurns = (registry: TenantRegistry): TurnRules => {
   const credentialsOf = ({ body }: FastifyRequest) => body as { client_id: string; client_secret: string }
   return {
     clientOf: request => credentialsOf(request).client_id,
@@ -126,7 +121,7 @@ export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRu
       const isNew = !registry.has(client_id)
       request.sandbox.tenant = registry.authenticate(client_id, client_secret, realNow)
       if (isNew) hintRegistration(request, registry.lookalikeOf(client_id))
-      return pass(recorder, request, request.sandbox.tenant, realNow, false)
+      return pass(request, request.sandbox.tenant, realNow)
     },
   }
 }
@@ -150,11 +145,10 @@ export const queryTurns = (registry: TenantRegistry, byDefault?: string): TurnRu
 export interface PageTurnsOptions {
   readonly turns: Turns
   readonly registry: TenantRegistry
-  readonly recorder: Recorder
 }
 
 /** Returns the options of the pages of payout links, whose tenant is that of `?client=`. */
-export function pageTurns({ turns, registry, recorder }: PageTurnsOptions): Omit<PageOptions, 'isReplay'> {
+export function pageTurns({ turns, registry }: PageTurnsOptions): PageOptions {
   const rules = queryTurns(registry)
   return {
     inTurn: handler => inTurn(turns, rules, handler),
@@ -169,9 +163,5 @@ export function pageTurns({ turns, registry, recorder }: PageTurnsOptions): Omit
       void (async () => turns.take(clientOf(request), work))().then(() => done(), done)
     },
     tenantOf: ({ sandbox }) => sandbox.tenant,
-    record: (request, body) => {
-      const query = { client: clientOf(request) }
-      record(recorder, request, request.sandbox.tenant, request.sandbox.realNow as number, body, query)
-    },
   }
 }

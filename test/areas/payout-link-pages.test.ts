@@ -2,10 +2,6 @@ import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import t from 'tap'
 import { mountPayoutLink } from '../../src/areas/payout-links/browser/sdk.js'
-import { startReplay } from '../../src/features/recording/replay.js'
-import { OWN_FIXTURES } from '../../src/package.js'
-import { buildServer } from '../../src/server.js'
-import { loadFixtures } from '../../src/tenants/fixtures.js'
 import { gist, invalid, missing, table, WRONG_METHOD } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, call, connect, newClient, payoutLink } from '../helper.js'
@@ -771,28 +767,4 @@ t.test('decisions §8: the pages of recipients are not in the request log of the
     ['/api/v1/oauth/token', '/api/v1/payout-links'],
   )
   t.same((await call(client.app, 'GET', '/_sandbox/requests')).body.data, [], 'nor in that of the demo client')
-})
-
-t.test('control plane, GET /recording: claims and declines of pages are replayed, and have no token', async t => {
-  const client = await connect(build(t))
-  const [claimed, declined] = [await createLink(client, 'US-ACH'), await createLink(client)]
-  const tokens = [tokenOf(await open(client, claimed)), tokenOf(await open(client, declined))]
-  await claim(client, claimed, {})
-  const answer = await claim(client, claimed, formOf('US-ACH'))
-  await decline(client, declined, 'No, thank you')
-  await client.control('POST', '/clock/advance', { by: 'PT7S' })
-
-  const { body: recording } = await client.control('GET', '/recording')
-  const text = JSON.stringify(recording)
-  for (const secret of [...tokens, receiptAfter(answer), '000123456789']) t.notMatch(text, secret)
-  t.equal(text.split('"POST /pay/').length - 1, 2, 'a refused form is not recorded')
-
-  const { seed, publicUrl, tokenLifetime, identity, start } = recording
-  const replay = await startReplay(buildServer, {
-    ...{ seed, publicUrl, tokenLifetime, start },
-    identity: { clientId: 'acme', ...identity },
-    fixtures: loadFixtures(OWN_FIXTURES),
-  })
-  for (const { n, answer, ...request } of recording.requests) await replay.apply(request)
-  t.equal(JSON.stringify(replay.snapshot()), JSON.stringify((await client.control('GET', '/state')).body))
 })

@@ -170,8 +170,8 @@ t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Hos
   t.match(page.body, `href="http://localhost:9000/pay/${id}?client=acme"`, 'the console')
   const form = '/_sandbox/console/payout-links?client=acme'
   t.equal((await call(app, 'POST', form, { body, headers: { ...headers, ...type } })).status, 303)
-  const { requests } = (await client.control('GET', '/recording')).body
-  t.equal(baseOf(JSON.parse(requests.at(-1).answer.body)), 'http://localhost:9000', 'created by a form')
+  const { data } = (await client.control('GET', '/requests')).body
+  t.equal(baseOf(data.at(-1).responseBody), 'http://localhost:9000', 'created by a form')
 })
 
 t.test('interface, Limits: the amount of a link is a decimal string of at most 2 decimals', async t => {

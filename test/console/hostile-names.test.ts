@@ -168,7 +168,7 @@ async function logNames({ clientId, token, send }: Batch): Promise<void> {
   await send({ ...post, payload: payload.replaceAll('__proto__', '__PROTO__') })
   const form = queryOf([...pairs, ['client_id', clientId]]).slice(1)
   await send({ ...post, url: '/api/v1/oauth/token', headers: { 'content-type': FORM }, payload: form })
-  for (const url of ['requests?', 'requests?format=har&', 'requests/2?', 'recording?', 'state?', 'coverage?']) {
+  for (const url of ['requests?', 'requests?format=har&', 'requests/2?', 'state?', 'coverage?']) {
     await send({ url: `/_sandbox/${url}client=${clientId}` })
   }
   const expected = { path: '/none', headers: Object.fromEntries(pairs), query: members, body: members }

@@ -282,7 +282,7 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: the token is in no log and in no ans
   answers.push(
     await exchange(port, `GET /_sandbox/clock HTTP/1.1\r\nhost: a\r\nauthorization: ${ADMIN}\r\nno colon\r\n\r\n`),
   )
-  for (const path of ['requests', 'recording', 'state', 'events'])
+  for (const path of ['requests', 'state', 'events'])
     for (const client of ['acme', 'sandbox-client'])
       await ask('GET', `/_sandbox/${path}?client=${client}`, `Bearer ${ADMIN}`)
   t.match(log, CLIENTS, 'the log is written to')

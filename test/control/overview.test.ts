@@ -25,7 +25,7 @@ const fixtures: Fixtures = new Map([
 // The bill creates its counterparty: decisions §9.
 const DEMO = { ...NO_RECORDS, mandates: 2, bills: 1, counterparties: 1 }
 
-/** Control plane, the table of calls; and the recording, which `payments-sandbox replay` takes. */
+/** Control plane, the table of calls. */
 const ROUTES = [
   'GET /_sandbox',
   'GET /_sandbox/health/live',
@@ -79,7 +79,6 @@ const ROUTES = [
   'PUT /_sandbox/deprecations',
   'DELETE /_sandbox/deprecations',
   'POST /_sandbox/tokens/expire',
-  'GET /_sandbox/recording',
 ]
 
 interface Listed {

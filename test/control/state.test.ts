@@ -553,7 +553,7 @@ t.test('control plane, PUT /state: a damaged document is refused, names the dama
     send(changed(document, path, path === 'ids.scope' ? '' : undefined)),
   )
   await refusesValues(t, send, document, {
-    format: ['payments-sandbox/recording'],
+    format: ['payments-sandbox/other'],
     version: [2, '1'],
     'clock.now': ['2026-11-02T09:00:00.5Z', '2026-02-30T09:00:00Z'],
     'clock.mode': ['stopped'],

@@ -306,52 +306,6 @@ t.test('control plane, Wait for an event: work is done at the real time of its i
   )
 })
 
-t.test(
-  'control plane, Record a failing run and replay it: replayTo does all due work, and the clock runs on from there',
-  async t => {
-    const clock = running(60)
-    const { done, work } = journal(clock)
-    clock.schedule(item(1), START + 30 * SECOND, work)
-    clock.schedule(item(2), START + 100 * SECOND, work)
-    clock.replayTo(START + 90 * SECOND, 5000)
-    t.equal(clock.now(), START + 90 * SECOND)
-    t.same(done, [[30, '#1']])
-    t.equal(clock.realTimeOf(START + 150 * SECOND), 6000)
-    clock.sync(5167)
-    t.same(done, [
-      [30, '#1'],
-      [100, '#2'],
-    ])
-  },
-)
-
-t.test(
-  'control plane, Record a failing run and replay it: replayTo moves a frozen clock, which stays there',
-  async t => {
-    const clock = frozen()
-    clock.replayTo(START + 90 * SECOND, 5000)
-    clock.sync(60_000)
-    t.equal(clock.now(), START + 90 * SECOND)
-    clock.configure({ mode: 'running' })
-    clock.sync(61_000)
-    t.equal(clock.now(), START + 91 * SECOND, 'and runs from the real time when it is told to')
-  },
-)
-
-t.test('control plane, Record a failing run and replay it: replayTo does not move a clock backwards', async t => {
-  const clock = running()
-  clock.sync(10_000)
-  clock.replayTo(START, 12_000)
-  t.equal(clock.now(), START + 10 * SECOND)
-  clock.sync(13_000)
-  t.equal(clock.now(), START + 11 * SECOND)
-  clock.replayTo(START + 20 * SECOND, 11_000)
-  clock.sync(13_000)
-  t.equal(clock.now(), START + 20 * SECOND, 'nor does a real time that goes back take it along')
-  clock.sync(14_000)
-  t.equal(clock.now(), START + 21 * SECOND)
-})
-
 t.test('control plane, Keep a demo across restarts: a read does no due work, and a pace can be restored', async t => {
   const clock = running()
   const { done, work } = journal(clock)

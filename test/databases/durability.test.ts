@@ -213,7 +213,7 @@ function createRecipients(clientId: string) {
 const REQUESTS = [0, 1].map(seed => randomRequests(seed, IS_LONG ? 1000 : 300).filter(isTimeless))
 
 async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
-  const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
+  const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, requestLog: { entries: 0 } }))
   const lone = REQUESTS.map((requests, at) => createLone(`lone-${at}`, twin, requests))
   let shared = createShared('shared')
   const recipients = createRecipients('recipients')

@@ -158,7 +158,7 @@ t.test('persistence, Several servers on Postgres: three servers on Postgres', { 
   const cluster = await createCluster(t, url)
 
   async function run(t: Test, prefix: string, disturb: () => Promise<void>) {
-    const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
+    const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, requestLog: { entries: 0 } }))
     const requests = fc
       .sample(randomRequest, { seed: 16, numRuns: 2 * OPERATIONS })
       .filter(isTimeless)

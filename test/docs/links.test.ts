@@ -1,5 +1,4 @@
 import t from 'tap'
-import { command } from '../command.js'
 import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
 import { upload } from '../multipart.js'
 import type { Json, Operation } from './contract.js'
@@ -119,15 +118,6 @@ t.test('decisions §1: a fault with a code of its own has no Link, but that whic
     const answer = await client.get('/api/v1/mandates')
     t.same([answer.status, answer.headers.link], [effect.status, link])
   }
-})
-
-t.test('decisions §1; control plane, payments-sandbox replay: a recording has no Location, and replays', async t => {
-  const client = await connect(app, 'replayed')
-  await client.post('/api/v1/mandates', mandate())
-  const { body } = await client.control('GET', '/recording')
-  t.same(Object.keys(body.requests[0].answer), ['status', 'body'], 'as those of earlier releases')
-  const folder = t.testdir({ 'recording.json': JSON.stringify(body) })
-  t.match(await command(['replay', `${folder}/recording.json`]), { code: 0, stdout: /every answer is the same/ })
 })
 
 /** Returns the value of a runtime expression of OpenAPI links. */

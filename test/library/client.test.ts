@@ -3,7 +3,7 @@ import t from 'tap'
 import { createClient } from '../../src/client/client.js'
 import type { Sandbox } from '../../src/client/index.js'
 import { ExpectationError } from '../../src/client/index.js'
-import { bill, collection, MONDAY, mandate, pluck } from '../helper.js'
+import { bill, MONDAY, mandate, pluck } from '../helper.js'
 import { requestTokenAt } from '../program.js'
 import { api, create, method, RECORDS, refusal } from './helper.js'
 
@@ -269,16 +269,6 @@ method('a fork without an id gets an unused one; so do forks of forks', async (t
   t.equal(new Set(forks.map(({ clientId }) => clientId)).size, 11)
   t.ok(forks.every(({ clientId }) => /^[\w.-]{1,64}$/.test(clientId)))
   t.ok(forks[1]?.clientId.startsWith(sandbox.clientId))
-})
-
-method('recording: what changed the client', async (t, sandbox) => {
-  await sandbox.seed(RECORDS)
-  await api(sandbox, 'POST', '/direct-debit', collection({ collectionReference: 'COL-0002' }))
-  const { format, clientId, requests } = await sandbox.recording()
-  t.equal(format, 'payments-sandbox/recording')
-  t.equal(clientId, sandbox.clientId)
-  t.match(requests.at(-1), { operation: 'POST /api/v1/direct-debit', answer: { status: 201 } })
-  t.notMatch(JSON.stringify(requests), '/oauth/token')
 })
 
 method('scenarios: list, run', async (t, { scenarios, collections }) => {

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
-import { DEFAULT_BOUNDS } from '../../src/bounds.js'
 import { skip, walk } from '../docs/walk.js'
 import { install } from './install.js'
 
@@ -11,7 +10,6 @@ async function walkInstalled(t: Test, page: string): Promise<void> {
   const { home, sh, start } = install()
   const { url } = await start(t, {
     SANDBOX_CLOCK: 'real',
-    SANDBOX_RECORDING_BYTES: String(DEFAULT_BOUNDS.recordingBytes),
   })
   await walk(t, join(home, page), url, script => sh(script, { env: { LOG_LEVEL: 'silent' } }))
 }

@@ -183,7 +183,7 @@ onDatabase('persistence, The turn of a request: a turn writes what it changed, a
   const version = await database.version('acme')
   counts.take()
   const reads = ['/api/v1/payout-links/x', '/api/v1/bills?limit=1', '/api/v1/mandates/x', '/api/v1/accounts']
-  const controls = ['/state', '/events', '/clock', '/faults', '/outcomes', '/settings', '/requests', '/recording']
+  const controls = ['/state', '/events', '/clock', '/faults', '/outcomes', '/settings', '/requests']
   for (const url of reads) await send('GET', url)
   for (const url of controls) await control('GET', url)
   for (const url of ['', '/clients', '/health/ready']) await call(app, 'GET', `/_sandbox${url}`)

@@ -19,7 +19,7 @@ import { readConfig } from '../../src/config.js'
 import { createServer } from '../../src/start.js'
 import { closed } from '../http/raw.js'
 import type { Program, Running } from '../program.js'
-import { coveredProgram, launch, PLAIN, program, requestTokenAt, uncheckedProgram } from '../program.js'
+import { coveredProgram, launch, PLAIN, program, uncheckedProgram } from '../program.js'
 import { silentLogger } from './log.js'
 
 // Tests of the program in a process of its own: exit codes, signals and output.
@@ -369,50 +369,4 @@ t.test('start, With Node: the scripts of package.json run in cmd.exe, too', asyn
   const isPosix = /['$;|<>`{}]|[^&]&[^&]|(^|&& )(\w+=|(test|rm|cp|mv|mkdir|trap|export) )/
   const wrong = Object.entries<string>(scripts).filter(([, script]) => isPosix.test(script.replaceAll(/"[^"]*"/g, '')))
   t.same(wrong, [])
-})
-
-t.test('control plane, payments-sandbox replay: --until serves the tenant before it', { buffered: true }, async t => {
-  const config = readConfig({ PORT: '0', SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
-  const recorded = await createServer(config, silentLogger)
-  t.teardown(() => recorded.close())
-  const origin = { url: await recorded.listen() }
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape
-  const control = async (server: { url: string }, method: string, path: string, body?: object): Promise<any> => {
-    const headers = { 'content-type': 'application/json' }
-    const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
-    const response = await fetch(`${server.url}/_sandbox${path}?client=acme`, init)
-    return response.json()
-  }
-  const createLink = async (server: { url: string }, secret: string) => {
-    const token = await requestTokenAt(server.url, 'acme', secret)
-    const { access_token } = (await token.json()) as { access_token: string }
-    const response = await fetch(`${server.url}/api/v1/payout-links`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${access_token}`, 'x-region': 'EU', 'content-type': 'application/json' },
-      body: '{"amount":"25","currency":"EUR","payoutMethod":"SEPA-CT"}',
-    })
-    return { status: response.status, body: await response.json() }
-  }
-  await requestTokenAt(origin.url, 'acme', 'secret')
-  await control(origin, 'POST', '/clock/advance', { by: 'PT30M' })
-  const fault = { match: { method: 'DELETE' }, ttl: 'PT3S', effect: { kind: 'error', status: 418 } }
-  await control(origin, 'POST', '/faults', fault)
-  const created = await createLink(origin, 'secret')
-  t.equal(created.status, 201)
-  const recording = await control(origin, 'GET', '/recording')
-  t.equal(recording.requests.length, 3)
-  const folder = t.testdir({ 'run.json': JSON.stringify(recording) })
-
-  const file = `${folder}/run.json`
-  const settings = { SANDBOX_DATA: `${folder}/data`, SANDBOX_MAX_TENANTS: '1', SANDBOX_OPEN_REGISTRATION: 'false' }
-  const stopped = await start(t, settings, { args: ['replay', file, '--until', '3'] })
-  t.match(stopped.output, /request 3 of 3: POST \/api\/v1\/payout-links/)
-  t.match(await control(stopped, 'GET', '/clock'), { now: '2026-11-02T09:30:00Z', mode: 'frozen' })
-  t.match(await control(stopped, 'GET', '/faults'), { data: [{ state: 'armed' }] }, 'the fault has its time to live')
-  t.same(await createLink(stopped, 'my own'), created, 'the first token request sets the secret')
-  const other = await requestTokenAt(stopped.url, 'acme', 'another')
-  t.equal(other.status, 401)
-  stopped.child.kill('SIGTERM')
-  t.same(await stopped.exited, [0, null])
-  t.notOk(existsSync(settings.SANDBOX_DATA))
 })

@@ -11,8 +11,7 @@ t.test('settings, Settings: --help, -h and help print one help, with each option
   for (const args of [['--help'], ['-h'], ['help'], ['start', '--help'], ['health', '--help']]) {
     t.same(await command(args), { code: 0, stdout, stderr: '' }, args.join(' '))
   }
-  for (const word of ['start', 'replay', 'SANDBOX_SEED', /^ {2}health .*--url.*exit code 0 or 1$/m])
-    t.match(stdout, word)
+  for (const word of ['start', 'SANDBOX_SEED', /^ {2}health .*--url.*exit code 0 or 1$/m]) t.match(stdout, word)
   for (const { variable } of SETTINGS) t.match(stdout, new RegExp(`--${optionOf(variable)}\\b`))
   for (const option of ['--version', '-v']) {
     t.match(await command([option]), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' })
@@ -40,7 +39,7 @@ t.test('settings, Settings: invalid usage and invalid values print one line, exi
     [
       ['--prot=1'],
       {},
-      /unknown option --prot\. Did you mean --port\? Known: --host, --port, .*--until, --url, --help, --version\.\n$/,
+      /unknown option --prot\. Did you mean --port\? Known: --host, --port, .*--state-bytes, --url, --help, --version\.\n$/,
     ],
     [['--journal-entries', 'x'], {}, /SANDBOX_REQUEST_LOG_ENTRIES="x" is not allowed/],
     [['-p', '1'], {}, /unknown option -p\. .* Known: --host, --port/],
@@ -52,8 +51,7 @@ t.test('settings, Settings: invalid usage and invalid values print one line, exi
     [['--open-registration', 'yes'], {}, /SANDBOX_OPEN_REGISTRATION="yes".*true or false/],
     [['--help=1'], {}, /--help/],
     [['--port', '0', '--fixture', 'saga'], {}, /SANDBOX_FIXTURE="saga".*demo, empty/],
-    [['replay'], {}, /one file/],
-    [['start', '--until', '2'], {}, /--until/],
+    [['start', '--url', 'x'], {}, /--url/],
     [[], { PORT: '80x' }, /PORT=.*80x.*0 to 65535/],
     [
       [],

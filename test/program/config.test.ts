@@ -34,7 +34,6 @@ t.test('settings, Settings: the defaults', async t => {
     adminToken: undefined,
     requestLogEntries: 1000,
     requestLogBytes: 16 * MIB,
-    recordingBytes: 32 * MIB,
     stateBytes: 64 * MIB,
     fixture: 'demo',
     data: undefined,
@@ -102,8 +101,6 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   // The former names.
   ['SANDBOX_JOURNAL_ENTRIES', '5', 'requestLogEntries', 5],
   ['SANDBOX_JOURNAL_BYTES', '5', 'requestLogBytes', 5],
-  ['SANDBOX_RECORDING_BYTES', '0', 'recordingBytes', 0],
-  ['SANDBOX_RECORDING_BYTES', '268435456', 'recordingBytes', 256 * MIB],
   ['SANDBOX_STATE_BYTES', '1', 'stateBytes', 1],
   ['SANDBOX_STATE_BYTES', '268435456', 'stateBytes', 256 * MIB],
   ['SANDBOX_FIXTURE', 'empty', 'fixture', 'empty'],
@@ -221,7 +218,6 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ['SANDBOX_JOURNAL_ENTRIES', ['-1'], /integer from 0 to 1000000\b/],
   ['SANDBOX_REQUEST_LOG_ENTRIES', ['-1', '1000001', '1.5', '1e3', 'all', ' 1'], /integer from 0 to 1000000\b/],
   ['SANDBOX_REQUEST_LOG_BYTES', ['-1', '8589934593', '16MiB', '16 777 216', '0x10'], /integer from 0 to 8589934592\b/],
-  ['SANDBOX_RECORDING_BYTES', ['-1', '268435457', '32MiB', '1.5', 'none'], /integer from 0 to 268435456\b/],
   ['SANDBOX_STATE_BYTES', ['0', '268435457', '32MiB'], /integer from 1 to 268435456\b/],
 ]
 

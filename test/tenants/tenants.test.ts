@@ -1,10 +1,7 @@
 import t from 'tap'
 import { atOnce } from '../../src/core/slices.js'
-import { parseInstant } from '../../src/core/time/time.js'
 import { jsonPieces } from '../../src/http/json-pieces.js'
-import type { Identity, TenantListener } from '../../src/tenants/registry.js'
 import { createTenantRegistry } from '../../src/tenants/registry.js'
-import type { TenantSnapshot } from '../../src/tenants/snapshot.js'
 import { gist, table } from '../answers.js'
 import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
 
@@ -169,34 +166,6 @@ t.test('decisions §3: the origin of a fork makes no room for it', async t => {
   t.equal((await acme.control('POST', '/fork', { clientId: 'copy' })).status, 201)
   t.same([dropped, await clientIds(app)], [['beta'], ['acme', 'copy', 'sandbox-client']], 'though it has no records')
   t.equal((await acme.get('/api/v1/bills')).status, 200)
-})
-
-t.test('persistence, The turn of a request: a tenant that comes back has its tokens and records', async t => {
-  const stored = new Map<string, { identity: Identity; snapshot(): TenantSnapshot }>()
-  const removals: unknown[] = []
-  const storage: TenantListener = {
-    onCreated: (tenant, { identity }) => void stored.set(tenant.clientId, { identity, snapshot: tenant.snapshot }),
-    onRemoved: (clientId, reason) => void removals.push([clientId, reason]),
-  }
-  const registry = createTenantRegistry({
-    seed: 'test',
-    frozenAt: parseInstant(MONDAY),
-    fixtures,
-    clients: [],
-    openRegistration: true,
-    maxTenants: 2,
-    tokenLifetime: 3600,
-    publicUrl: () => 'http://127.0.0.1:8080',
-    listeners: [storage],
-  })
-  const acme = registry.authenticate('acme', 'secret', 0)
-  acme.seed({ counterparties: [{ region: 'UK', counterpartyReference: 'CPTY-0001' }] })
-  const { access_token: token } = acme.tokens.issue()
-  registry.letGo('acme')
-  t.same([removals, registry.has('acme')], [[['acme', 'released']], false])
-  const { identity, snapshot } = stored.get('acme') as { identity: Identity; snapshot(): TenantSnapshot }
-  registry.adopt(identity, structuredClone(snapshot()), 0)
-  t.equal(registry.admit(token, 0).counterparties.size(), 1)
 })
 
 t.test('control plane, Long calls: a document that is read later is of the moment at which it began', async t => {

@@ -15,7 +15,6 @@ import { parsePageForm, problemsOf, toClaim, valuesOf } from './page-form.js'
 import { countAction } from './page-limit.js'
 import type { StoredPayoutLink } from './schemas.js'
 import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
-import { masked } from './store.js'
 
 export interface PageOptions {
   /** Makes a handler that runs in the turn of the client of its page. */
@@ -24,10 +23,6 @@ export interface PageOptions {
   look(request: FastifyRequest, read: () => void, done: (error?: Error) => void): void
   /** Returns the tenant of a page, in its turn. @throws CLIENT_NOT_FOUND */
   tenantOf(request: FastifyRequest): PageTenant
-  /** Records a claim or decline before it is applied, with a body that has no secrets. */
-  record(request: FastifyRequest, body: object): void
-  /** Whether recorded requests are applied again. They were checked before they were recorded. */
-  readonly isReplay: boolean
 }
 
 /** The schema of a file that browsers load. */
@@ -38,7 +33,7 @@ const FILE = { hide: true, 'x-fidelity': 'assumed', tags: ['pages'], response: f
  * pages (interface, Other endpoints). All else is assumed (decisions §8).
  */
 export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, options, done) => {
-  const { inTurn, look, tenantOf, record, isReplay } = options
+  const { inTurn, look, tenantOf } = options
   app.register(formbody, { parser: parsePageForm })
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toApiError(error, request)))
   const schema = {
@@ -80,7 +75,7 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
         const count = () => {
           // First, so that a refusal is a page of the link.
           const { tenant, link } = find(request, reply)
-          if (!isReplay) countAction(tenant, link.payoutLinkId, reply)
+          countAction(tenant, link.payoutLinkId, reply)
         }
         look(request, count, next)
       },
@@ -95,8 +90,8 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
       const { tenant, link } = find(request, reply)
       const { payoutLinks, ids } = tenant
       const { payoutLinkId } = link
-      const { action, token = '', remarks, ...values } = request.body as PageAction
-      if (!isReplay && !isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
+      const { action, token = '', remarks } = request.body as PageAction
+      if (!isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
       payoutLinks.assertOpen(payoutLinkId)
 
       const answer = (changed: StoredPayoutLink) => {
@@ -106,11 +101,8 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
         return ''
       }
       if (action === 'decline') {
-        const decline = remarks === undefined ? {} : { remarks }
-        record(request, { action, ...decline })
-        return answer(payoutLinks.decline(payoutLinkId, decline))
+        return answer(payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }))
       }
-      if (isReplay) return answer(payoutLinks.claim(payoutLinkId, values as Claim))
       const given = valuesOf(link, request.body as PageAction)
       const problems = wantsJson(request) ? {} : problemsOf(link, given)
       if (Object.keys(problems).length > 0) {
@@ -120,7 +112,6 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
       const claim = toClaim(link, request.body as PageAction) as Claim
       check(Claim, claim, 'INVALID_FIELD')
       payoutLinks.assertPayable(payoutLinkId, claim)
-      record(request, { action, ...masked(claim) })
       return answer(payoutLinks.claim(payoutLinkId, claim))
     }),
   )

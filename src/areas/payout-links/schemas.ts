@@ -253,7 +253,7 @@ const Typed = Type.String({ maxLength: 1000, 'x-expected': 'a string of at most 
 /** A claim or decline on the page of a link, as JSON or as a form. */
 export const PageAction = Type.Object({
   action: assumed(OneOf('claim', 'decline')),
-  /** Left out by a replay only. */
+  /** A missing token is refused as a wrong one is. */
   token: Type.Optional(assumed(Type.String({ maxLength: 64, 'x-expected': 'the token of the page' }))),
   accountHolderName: Type.Optional(assumed(Typed)),
   accountIdentifier: Type.Optional(assumed(Typed)),

@@ -346,7 +346,7 @@ function nextStep(link: StoredPayoutLink): Step<PayoutLinkVerb> | null {
 }
 
 /** Masks the account number of a claim. Only a transfer needs it, and no money moves here (decisions §8). */
-export const masked = (claim: Claim): Claim => ({ ...claim, accountIdentifier: maskAccount(claim.accountIdentifier) })
+const masked = (claim: Claim): Claim => ({ ...claim, accountIdentifier: maskAccount(claim.accountIdentifier) })
 
 /**
  * Refuses a claim that does not fit the link (decisions §8): a name other than that of the link, an account that its

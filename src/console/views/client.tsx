@@ -36,10 +36,7 @@ export async function clientView(page: Page) {
   const copy = exampleOf(tenant, page.realNow, bodyOf(context, control('POST /fork')))
   const fork = { id: 'fork-client', label: 'Fork', call: control('POST /fork', copy), fields: 'all' as const }
   const expire = { id: 'expire', label: 'Expire all tokens', call: control('POST /tokens/expire') }
-  const files = [
-    { label: 'Download the state', call: control('GET /state') },
-    { label: 'Download the recording', call: control('GET /recording') },
-  ]
+  const files = [{ label: 'Download the state', call: control('GET /state') }]
   const all = [...page.clients].sort()
   const start = Math.max(0, query.cursor === undefined ? 0 : all.findIndex(id => id > (query.cursor as string)))
   const shown = all.slice(start, start + MOST_CLIENTS)
@@ -81,12 +78,6 @@ export async function clientView(page: Page) {
             </li>
             <li>
               <a href={href(page, '/client/load')}>Load a state …</a>
-            </li>
-            <li>
-              <a href={href(page, '/recording.json')} download>
-                Download the recording
-              </a>
-              : the requests that changed the client, for <code>payments-sandbox replay</code>.
             </li>
           </ul>
           <SameCall page={page} id="files" actions={files} />
@@ -158,7 +149,7 @@ function ScenarioFold({ page, scenario: { name, summary, parameters } }: { page:
 
 const RESET = {
   title: 'Reset the client?',
-  lost: 'All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests, coverage and recording begin again. All its tokens become invalid.',
+  lost: 'All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests and coverage begin again. All its tokens become invalid.',
   label: 'Reset',
   call: () => control('POST /reset'),
 }

@@ -95,12 +95,6 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
       // The time in which it failed is undone.
       scheduler.planFailedAfter(now)
     },
-    /** Moves to the time that a recorded request had, and does all due work. A running clock continues from there. */
-    replayTo(at: Instant, realNow: number): void {
-      lastReal = Math.max(lastReal, realNow)
-      atOnce(workUntil(at))
-      setAnchor(now)
-    },
     /** Freezes, resumes or changes the rate, from now on. */
     configure(change: { mode?: 'running' | 'frozen' | undefined; rate?: number | undefined }): void {
       // Keeps the fraction of a second, or frequent changes would slow the clock down.

@@ -79,7 +79,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     operationId: 'clearRequests',
     summary: 'Empty the request log',
     description: 'The numbers of later requests continue.',
-    isRecorded: false,
+    isChange: false,
     response: Cleared,
     handle: ({ requestLog, tenant, client }) => {
       tenant()
@@ -97,7 +97,7 @@ export const requestRoutes: readonly ControlRoute[] = [
       'The answer is 200 even if `matched` is false. Only requests that are still in the log are compared. A ' +
       'request matches if it has all given values. The expected number is `times`, or `atLeast` and `atMost`; by ' +
       'default at least one. An expectation has at most 512 KiB.',
-    isRecorded: false,
+    isChange: false,
     bodyLimit: MOST_EXPECTED,
     body: schemas.Verification,
     response: schemas.VerificationResult,

@@ -69,8 +69,8 @@ function unsteered<T>({ outcomes }: Tenant, create: () => T): T {
 }
 
 /** Whether a step can make a call of the control plane: one that changes a tenant in place, or explains a record. */
-const isCallable = ({ method, operationId, isRecorded = method !== 'GET', isGlobal = false, prepare }: ControlRoute) =>
-  (isRecorded || operationId.startsWith('explain')) && !isGlobal && prepare === undefined
+const isCallable = ({ method, operationId, isChange = method !== 'GET', isGlobal = false, prepare }: ControlRoute) =>
+  (isChange || operationId.startsWith('explain')) && !isGlobal && prepare === undefined
 
 /** Returns the call of a step. @throws INVALID_FIELD (no such call) */
 export function operationOf(name: string, routes: readonly ControlRoute[]): Operation {
