@@ -17,7 +17,7 @@ const LAYERS = [
   'control/',
   'console/',
   'server\\.ts',
-  '(?:boot|start|config|command-line|log|health)\\.ts|client/',
+  '(?:boot|start|config|command-line|health)\\.ts|client/',
   'commands/',
   '(?:commands|cli)\\.ts',
 ]

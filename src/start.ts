@@ -1,13 +1,10 @@
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import type { Logger } from 'pino'
+import { type Logger, pino } from 'pino'
 import type { Server } from './boot.js'
 import { boot } from './boot.js'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
-import type { Log } from './log.js'
-import { createLog } from './log.js'
-import { NAME } from './package.js'
 import { DEMO_CLIENT } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
 import { DatabaseError } from './turns/database.js'
@@ -25,10 +22,19 @@ const CLOSE_TIMEOUT_MS = 4500
  * @throws ConfigError, or the error of a port that is not available
  */
 export async function serve(config: Config): Promise<void> {
-  const log = await createLog(config)
-  const server = await createServer(config, log.logger)
-  closeOnSignal(server, log)
+  const logger = await createLogger(config)
+  const server = await createServer(config, logger)
+  closeOnSignal(server, logger)
   await server.listen()
+}
+
+/** Creates the log of the process: JSON lines on standard output, formatted text on a terminal. */
+async function createLogger({ logLevel: level }: Config): Promise<Logger> {
+  // The server goes on without a log that cannot be written, for example on a full disk.
+  process.stdout.on('error', () => {})
+  if (!process.stdout.isTTY) return pino({ level }, process.stdout)
+  const { default: pretty } = await import('pino-pretty')
+  return pino({ level }, pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true }))
 }
 
 /**
@@ -49,7 +55,7 @@ export const createServer = (config: Config, logger: Logger): Promise<Server> =>
  * close-with-grace handles unexpected errors here. It does not handle the signals, because its second signal
  * exits at once: a terminal and npm both send SIGINT, and open requests must finish.
  */
-function closeOnSignal(server: Server, { logger, flush }: Log): void {
+function closeOnSignal(server: Server, logger: Logger): void {
   const options = { delay: CLOSE_TIMEOUT_MS, logger, skip: ['beforeExit' as const, ...SIGNALS] }
   let reason: string | undefined
   const { close } = closeWithGrace(options, async ({ err }) => {
@@ -57,7 +63,6 @@ function closeOnSignal(server: Server, { logger, flush }: Log): void {
     if (err !== undefined) logger.fatal({ err }, 'unexpected error: closing')
     else logger.info({ signal: reason }, 'closing')
     await server.close()
-    await flush(message => process.stderr.write(`${NAME}: ${message}\n`))
   })
   for (const signal of SIGNALS) {
     process.on(signal, () => {
