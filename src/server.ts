@@ -111,7 +111,7 @@ export function buildServer(options: ServerOptions): {
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.requestLogBytes,
   }
   const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds, timers.elapsed)
-  const coverage = database?.createCoverage(timers) ?? createCoverage()
+  const coverage = createCoverage()
   const reportDatabase = (facts: object) => app.log.error(facts, 'the database cannot be used')
   const lifeOf: Turns['lifeOf'] = clientId => turns.lifeOf(clientId)
   const snapshots =
@@ -255,7 +255,7 @@ export function buildServer(options: ServerOptions): {
     app,
     /** What the server holds at the moment: nothing, when all requests are answered and their readers gone. */
     held: (): Held => ({
-      timers: timers.pending() - coverage.pending(),
+      timers: timers.pending(),
       waits: waiters.size() + requestWaiters.size() + backlog.size(),
       largeAnswers: largeAnswers.inUse(),
       largeBodies: largeBodies.inUse(),

@@ -1,7 +1,6 @@
 /** The library: starts a sandbox in this process or connects to a running server. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mergeReports } from '../features/coverage/merge.js'
 import type { Sandbox } from './client.js'
 import { createClient } from './client.js'
 import { createConnection } from './connection.js'
@@ -84,33 +83,19 @@ function urlOf(options: ConnectOptions): string {
 }
 
 /**
- * Merges the coverage of several sandboxes, for example of the processes of a test runner. Values that one of them has met
- * are met, and requests are added.
- * @throws TypeError without a coverage, or with another value
- */
-export function mergeCoverage(coverages: readonly Coverage[]): Coverage {
-  if (coverages.length === 0) throw new TypeError('mergeCoverage: give at least one coverage.')
-  for (const coverage of coverages) assertCoverage('mergeCoverage', coverage)
-  return mergeReports(coverages)
-}
-
-/**
  * Writes a coverage into a folder as the page `coverage.html` and as `coverage.json`, for example as a CI artifact.
  * Creates the folder, and replaces the files.
  * @throws TypeError for another value, or the error of the file system
  */
 export async function writeCoverage(coverage: Coverage, folder: string): Promise<void> {
-  assertCoverage('writeCoverage', coverage)
+  const { clients, operations, states } = Object(coverage) as Partial<Coverage>
+  if (![clients, operations, states].every(Array.isArray)) {
+    throw new TypeError('writeCoverage: give what sandbox.coverage() resolves to.')
+  }
   const { renderCoverage } = await import('../features/coverage/views/coverage.js')
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'coverage.html'), renderCoverage(coverage))
   await writeFile(join(folder, 'coverage.json'), `${JSON.stringify(coverage, null, 2)}\n`)
-}
-
-function assertCoverage(method: string, coverage: Coverage) {
-  const { clients, operations, states } = Object(coverage) as Partial<Coverage>
-  if ([clients, operations, states].every(Array.isArray)) return
-  throw new TypeError(`${method}: give what sandbox.coverage() resolves to.`)
 }
 
 /** The client that exists on every server. */

@@ -159,7 +159,7 @@ export interface ForkOptions {
 
 /** The options of `coverage()`. */
 export interface CoverageOptions {
-  /** The client ids whose coverage is merged, or all clients of the server. Default: the client of the sandbox. */
+  /** The client ids whose coverage adds up, or all clients of the server. Default: the client of the sandbox. */
   readonly clients?: readonly string[] | 'all' | undefined
 }
 

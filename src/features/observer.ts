@@ -141,8 +141,9 @@ export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'req
 /** Forgets the exchanges of clients that are reset or removed. */
 export function forgetExchanges(options: ForgetOptions): TenantListener {
   const { requestLog, requestWaiters, coverage, waiters, afterwards } = options
-  const forget = (clientId: string) =>
+  const forget = (clientId: string, forgetCoverage: (clientId: string) => void) =>
     afterwards(() => {
+      forgetCoverage(clientId)
       requestLog.remove(clientId)
       waiters.wake(clientId)
       requestWaiters.wake(clientId)
@@ -151,15 +152,11 @@ export function forgetExchanges(options: ForgetOptions): TenantListener {
     })
   return {
     onCreated({ clientId }, { reason, origin }) {
-      if (reason === 'reset') {
-        coverage.reset(clientId)
-        forget(clientId)
-      }
-      if (origin !== undefined) coverage.fork(clientId, origin)
+      if (reason === 'reset') forget(clientId, coverage.reset)
+      if (origin !== undefined) afterwards(() => coverage.fork(clientId, origin))
     },
     onRemoved(clientId, reason) {
-      if (reason === 'removed') coverage.remove(clientId)
-      if (reason !== 'released') forget(clientId)
+      if (reason !== 'released') forget(clientId, coverage.remove)
     },
   }
 }

@@ -1,9 +1,7 @@
 import { sha256 } from '../core/digests.js'
 import type { Event } from '../core/records/events.js'
 import type { Slices } from '../core/slices.js'
-import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
-import type { Timers } from '../http/timers.js'
 import type { Identity, KnownIdentity } from '../tenants/registry.js'
 import type { TenantMeta, TenantRecord } from '../tenants/tenant.js'
 
@@ -97,7 +95,7 @@ export interface Transaction extends Reader {
   clear(clientId: string, isGone: boolean): Promise<void>
   /** Writes the row of a tenant, and a batch of changed or new rows of each table. */
   write(clientId: string, tenant: TenantRow, rows: Readonly<Record<Table, readonly Row[]>>): Promise<void>
-  /** Resolves after all that was written is durable, with the changes of the coverage of its tenants. */
+  /** Resolves after all that was written is durable. */
   commit(): Promise<void>
   /** Undoes all that was written. Never rejects. */
   rollback(): Promise<void>
@@ -118,11 +116,8 @@ export interface Database {
   version(clientId: string): Promise<number>
   /** Reads as of one moment. */
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
-  /**
-   * Begins a turn of some tenants, whose ids are sorted.
-   * @param isReplacing whether it may replace or remove them. By default, it may not
-   */
-  begin(clientIds: readonly string[], isReplacing?: boolean): Promise<Transaction>
+  /** Begins a turn of some tenants, whose ids are sorted. */
+  begin(clientIds: readonly string[]): Promise<Transaction>
   /** Tells other servers that tenants have changed. */
   announce(clientIds: readonly string[]): void
   /** Calls back when another server may have changed a tenant; without an id, any of them. */
@@ -131,8 +126,6 @@ export interface Database {
   check(): Promise<void>
   /** The number of connections in use, or of statements that run or wait, for tests. */
   inUse(): number
-  /** Creates the coverage of clients that all servers share. */
-  createCoverage(timers: Timers): Coverage
   /** Creates a request log that all servers share; undefined: each server has its own. */
   createRequestLog?(bounds: RequestLogBounds): RequestLog
   /** The named snapshots of clients. */

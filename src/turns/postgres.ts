@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { Socket } from 'node:net'
 import { setTimeout as setTimer } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
@@ -12,8 +11,6 @@ import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
 import { sharedRuns } from './shared-runs.js'
-import type { CoverageTables, Statement, StoredCoverage } from './stored-coverage.js'
-import { createStoredCoverage, FORK } from './stored-coverage.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -21,16 +18,9 @@ export interface PostgresOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'>
 }
 
-/** Numbers of our own, for the locks of the migrations and of the writers of the coverage. */
+/** A number of our own, for the lock of the migrations. */
 const MIGRATION_LOCK = 7_206_115_983
-const COVERAGE_LOCK = MIGRATION_LOCK + 1
 const CHANNEL = 'sandbox_tenant'
-/** The channel on which a server has the others write what they have answered: `ask KEY`, and `done KEY` from each. */
-const ANSWERS_CHANNEL = 'sandbox_answers'
-/** The length of a key, a UUID. */
-const KEY_LENGTH = 36
-/** The name of the connection of each server that listens. */
-const LISTENER = 'payments-sandbox, listening'
 /** The message of pg-pool if all connections are busy for too long: the database is slow, but not away. */
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
 /** The message of pg if a statement gets no answer. */
@@ -48,8 +38,6 @@ const CONNECT_MS = 3000
 const STATEMENT_MS = 3000
 const LOCK_MS = 1500
 const LOCK_NOT_AVAILABLE = '55P03'
-/** That of a row of the coverage. Only other users of the database lock one. */
-const ROW_LOCK_MS = 5
 /** A server that answers nothing for this time is away. */
 const SILENCE_MS = 4000
 /** The time between two attempts to reach the database. */
@@ -58,10 +46,6 @@ const PROBE_MS = 250
 const BUSY_MS = 100
 /** The longest wait for the end of all connections when the database closes. */
 const CLOSE_MS = 1000
-/** The wait of the coverage for further answers. */
-const COVERAGE_WAIT_MS = 5
-/** The longest wait of a reset or a removal for other servers, which write what they have answered before it. */
-const OTHERS_MS = 500
 /** The longest text that NOTIFY carries, in bytes. */
 const LONGEST_PAYLOAD = 7999
 
@@ -154,7 +138,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       logger.info('the database is back')
       onChanged()
       void requestLog?.flush()
-      void coverage?.flushAll()
     } catch {
       if (!isClosed) probe = setTimeout(find, PROBE_MS)
     }
@@ -250,7 +233,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   const changed = new Set<string>()
   let requestLog: RequestLog | undefined
-  let coverage: StoredCoverage | undefined
 
   /** Announces changes to the other servers, outside of their transactions: NOTIFY holds a lock until its commit. */
   function announce(clientId: string) {
@@ -264,56 +246,12 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     if (clientIds.length === 0) return
     changed.clear()
     // Calls that wait look again by themselves, too.
-    await notify(CHANNEL, clientIds).catch(() => {})
+    const notification = { name: 'notify', text: NOTIFY, values: [CHANNEL, clientIds] }
+    await query(notification).catch(() => {})
   })
-
-  /** The calls for answers of other servers, by key. */
-  const asked = new Map<string, () => void>()
-  /** The keys of other servers that wait for an answer of this one. */
-  const asking = new Set<string>()
-  const notify = (channel: string, payloads: readonly string[]) =>
-    query({ name: 'notify', text: NOTIFY, values: [channel, payloads] })
-
-  /** Has all other servers write what they have answered so far, for a while. */
-  const settleOthers = sharedRuns(async () => {
-    const { rows } = await query({ name: 'listeners', text: LISTENERS, values: [LISTENER] })
-    let others = Number(rows[0]?.count) - 1
-    if (others <= 0) return
-    const key = randomUUID()
-    const done = new Promise<void>(resolve => {
-      asked.set(key, () => --others === 0 && resolve())
-    })
-    await notify(ANSWERS_CHANNEL, [`ask ${key}`])
-    await Promise.race([done, setTimer(OTHERS_MS, undefined, { ref: false })])
-    asked.delete(key)
-  })
-
-  /** Writes what this server has answered, and then answers those that ask. */
-  const answerOthers = sharedRuns(async () => {
-    const keys = [...asking]
-    if (keys.length === 0) return
-    asking.clear()
-    await Promise.all([requestLog?.flush(), coverage?.flush()])
-    await notify(
-      ANSWERS_CHANNEL,
-      keys.map(key => `done ${key}`),
-    )
-  })
-
-  function onAnswersMessage(message: string) {
-    const [kind, key = ''] = message.split(' ')
-    if (kind === 'done') asked.get(key)?.()
-    // A server hears itself, too.
-    if (kind !== 'ask' || asked.has(key) || key.length !== KEY_LENGTH) return
-    asking.add(key)
-    void answerOthers().catch(() => {})
-  }
 
   listenPool.on('connect', client => {
-    client.on('notification', ({ channel, payload = '' }) => {
-      if (channel === CHANNEL) onChanged(payload)
-      else onAnswersMessage(payload)
-    })
+    client.on('notification', ({ payload }) => onChanged(payload))
     // Without a connection, it has heard nothing.
     onChanged()
   })
@@ -332,7 +270,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   /** Writes what waits, and ends all connections. */
   async function finish() {
     await requestLog?.flush()
-    await coverage?.flushAll()
     isClosed = true
     await announceAll()
     await endPools()
@@ -417,20 +354,9 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  async function begin(clientIds: readonly string[], isReplacing = false): Promise<Transaction> {
-    // Answers so far count for the life that ends. Within the turn, the flush could wait for the connection of the turn.
-    if (isReplacing) await Promise.all([coverage?.flush(), settleOthers().catch(() => {})])
+  async function begin(clientIds: readonly string[]): Promise<Transaction> {
     const { run, end } = await transact(`BEGIN; ${IN_ORDER}`)
-    async function rollback() {
-      coverage?.rollback(clientIds)
-      await end('ROLLBACK').catch(() => {})
-    }
-    async function commit(statements: readonly Statement[] = []) {
-      // A fork is of a new client, and changes no row that others may: forks wait for no other turn.
-      if (statements.some(({ name }) => name !== FORK.name)) await run('', LOCK_COVERAGE, [])
-      for (const { name, text, values } of statements) await run(name, text, [...values])
-      await end('COMMIT')
-    }
+    const rollback = () => end('ROLLBACK').catch(() => {})
     const locked = new Map<string, TenantRow | undefined>()
     try {
       for (const clientId of clientIds.filter(isStorable)) {
@@ -464,7 +390,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const tenant = [clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum]
         await run('write', WRITE, [...tenant, ...columns(record), ...columns(event)])
       },
-      commit: () => coverage?.commit(clientIds, commit) ?? commit(),
+      commit: () => end('COMMIT'),
       rollback,
     }
   }
@@ -518,30 +444,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     createRequestLog(bounds) {
       requestLog = createPostgresRequestLog(statement => guarded(() => run(connectSoon(logPool), statement)), bounds)
       return requestLog
-    },
-    createCoverage(timers) {
-      const tables: CoverageTables = {
-        select: ({ name, text, values }) => atomically(run => run(name, text, [...values])),
-        async transact(statements) {
-          let at = -1
-          try {
-            await atomically(async run => {
-              await run('', LOCK_COVERAGE, [])
-              for (const { name, text, values } of statements) {
-                at++
-                await run(name, text, [...values])
-              }
-              at = -1
-            })
-            return undefined
-          } catch (error) {
-            if (at < 0 || error instanceof DatabaseAwayError) throw error
-            return at
-          }
-        },
-      }
-      coverage = createStoredCoverage(tables, timers, COVERAGE_WAIT_MS)
-      return coverage
     },
     snapshots: {
       async summaries(clientId) {
@@ -618,15 +520,9 @@ const toRow = ({ number, version, ...texts }: Columns): Row => ({
 const CLIENTS = `
   SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND (version <> 0 OR content <> '') ORDER BY client_id`
 
-const BEGIN_LISTENING = `
-  SET application_name = '${LISTENER}';
-  LISTEN ${CHANNEL};
-  LISTEN ${ANSWERS_CHANNEL}`
+const BEGIN_LISTENING = `LISTEN ${CHANNEL}`
 
 const NOTIFY = 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload'
-
-const LISTENERS = `
-  SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`
 
 const VERSIONS = 'SELECT client_id, version FROM sandbox_tenant WHERE client_id = ANY($1::text[])'
 
@@ -700,17 +596,6 @@ const LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
 const CHECK_ROOM = "SELECT count(*) FROM unnest(array_fill(repeat('.', 8000), ARRAY[132]))"
 /** Changes nothing, but is written as all changes are. */
 const CHECK_WRITE = "UPDATE sandbox_setting SET value = value WHERE name = 'seed digest'"
-
-/**
- * Begins the changes of the coverage in a transaction. Two servers could each wait for a row of the other, and one that is
- * frozen here would hold up all others. A user of the database with a lock of the table holds up all clients. No server
- * has a lock of a row then: a user with one holds up its client only.
- */
-const LOCK_COVERAGE = `
-  SET LOCAL idle_in_transaction_session_timeout = ${SILENCE_MS};
-  SELECT pg_advisory_xact_lock(${COVERAGE_LOCK});
-  LOCK TABLE sandbox_coverage IN ROW EXCLUSIVE MODE;
-  SET LOCAL lock_timeout = ${ROW_LOCK_MS}`
 
 const SNAPSHOTS = 'SELECT name, content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND number = 0'
 const SNAPSHOT = 'SELECT content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 ORDER BY number'

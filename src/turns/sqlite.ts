@@ -7,8 +7,6 @@ import type { Eventually } from '../http/request-context.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, BATCH_BYTES, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
-import type { CoverageTables, Statement, StoredCoverage } from './stored-coverage.js'
-import { createStoredCoverage } from './stored-coverage.js'
 
 export interface SqliteOptions {
   /** The seed of a database that is new. */
@@ -26,9 +24,6 @@ const FORMER_VERSION = 2
 
 /** A disk with less room than this is full, in bytes. A turn can need more than one page. */
 const LEAST_ROOM = 1024 * 1024
-
-/** The wait of the coverage for further answers. */
-const COVERAGE_WAIT_MS = 200
 
 /** A value of SQLite as bytes. The library ends the process for a text that is not UTF-8, so no text is read as such. */
 type Bytes = ArrayBuffer | Uint8Array
@@ -276,7 +271,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
   /** A part of what a commit writes, which holds the process only briefly. Returns true if there is more of it. */
   type Slice = () => Eventually<unknown>
 
-  /** A turn or a part of the coverage that commits. */
+  /** A turn that commits. */
   interface Commit {
     readonly slices: readonly Slice[]
     done(): void
@@ -325,10 +320,8 @@ async function createDatabase(connection: Connection, path: string, seed: string
       committing ??= commitAll()
     })
 
-  async function beginTurn(clientIds: readonly string[], isReplacing = false): Promise<Transaction> {
-    if (isReplacing) await coverage?.flush()
+  async function beginTurn(): Promise<Transaction> {
     const slices: Slice[] = []
-    const commitSlices = (statements: readonly Statement[] = []) => commit([...slices, ...slicesOf(statements)])
     return {
       ...reader,
       async clear(clientId, isGone) {
@@ -346,41 +339,11 @@ async function createDatabase(connection: Connection, path: string, seed: string
           }
         })
       },
-      commit: () => coverage?.commit(clientIds, commitSlices) ?? commitSlices(),
-      async rollback() {
-        coverage?.rollback(clientIds)
-      },
+      commit: () => commit(slices),
+      async rollback() {},
     }
   }
 
-  const prepared = new Map<string, Prepared>()
-
-  /** Returns a statement that is prepared once. SQLite numbers its parameters with `?`. */
-  async function prepareOnce({ name, text }: Pick<Statement, 'name' | 'text'>): Promise<Prepared> {
-    const statement = prepared.get(name) ?? (await connection.prepare(text.replace(/\$(\d+)/g, '?$1')))
-    prepared.set(name, statement)
-    return statement
-  }
-
-  const slicesOf = (statements: readonly Statement[]): Slice[] =>
-    Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => async () => {
-      for (const statement of statements.slice(at * BATCH, (at + 1) * BATCH)) {
-        const known = await prepareOnce(statement)
-        known.run([...statement.values])
-      }
-    })
-
-  const coverageTables: CoverageTables = {
-    async select({ name, text, values }, columns) {
-      const all = { name, text: `SELECT ${blobs(...columns)} FROM (${text})` }
-      return select<Readonly<Record<string, unknown>>>(await use(() => prepareOnce(all)), values)
-    },
-    async transact(statements) {
-      await commit(slicesOf(statements))
-      return undefined
-    },
-  }
-  let coverage: StoredCoverage | undefined
   let closing: Promise<void> | undefined
 
   return {
@@ -399,10 +362,6 @@ async function createDatabase(connection: Connection, path: string, seed: string
         throw new DatabaseError(`${JSON.stringify(folder)} is on a full disk`)
       // A quota may leave no room either. This commit changes nothing.
       await commit([() => connection.exec(`PRAGMA user_version = ${version}`)])
-    },
-    createCoverage(timers) {
-      coverage = createStoredCoverage(coverageTables, timers, COVERAGE_WAIT_MS)
-      return coverage
     },
     snapshots: {
       summaries: clientId => select(snapshots.summaries, [clientId]),
@@ -444,7 +403,6 @@ async function createDatabase(connection: Connection, path: string, seed: string
       },
     },
     async close() {
-      await coverage?.flushAll()
       await committing
       closing ??= use(() => release(connection))
       await closing

@@ -339,7 +339,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     try {
       const isReplacing = work.skipsDueWork === true && !work.isRead(now())
       const clientIds = all.map(({ clientId }) => clientId)
-      transaction = await database.begin(clientIds, isReplacing)
+      transaction = await database.begin(clientIds)
       const rows = new Map<Slot, TenantRow | undefined>()
       const loading = isReplacing ? loadForReplacement : load
       for (const slot of all) rows.set(slot, await loading(slot, transaction))

@@ -60,8 +60,8 @@ t.test(
     /** Makes turns of some clients last. */
     const wrap = (database: Database): Database => ({
       ...database,
-      async begin(ids, isReplacing) {
-        const transaction = await database.begin(ids, isReplacing)
+      async begin(ids) {
+        const transaction = await database.begin(ids)
         if (!isHolding) return transaction
         begun++
         return {

@@ -463,3 +463,22 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     parked: /^No transition is planned: a release with/,
   })
 })
+
+onDatabase('persistence, Upgrades: tables that a release no longer has go, and all else stays', async (t, storage) => {
+  const first = await storage.start()
+  const client = await connect(first.app)
+  await client.post('/api/v1/mandates', mandate())
+  const state = async (app: FastifyInstance) => (await app.inject('/_sandbox/state?client=acme')).payload
+  const before = await state(first.app)
+  const tables = ['sandbox_coverage', 'sandbox_fork']
+    .map(name => `CREATE TABLE ${name} (client_id TEXT); INSERT INTO ${name} VALUES ('acme');`)
+    .join('')
+  const former = {
+    SQLite: 'PRAGMA user_version = 105;',
+    Postgres: 'DELETE FROM sandbox_migration WHERE version > 5;',
+  }[storage.name]
+  const second = await storage.change(first, `${tables}${former}`)
+  t.equal(await state(second.app), before)
+  const third = await storage.change(second, tables)
+  t.equal(await state(third.app), before, 'their names are free')
+})

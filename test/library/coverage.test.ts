@@ -1,12 +1,11 @@
-/** The coverage of several sandboxes, also of several processes. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Coverage } from '../../src/client/index.js'
-import { mergeCoverage, writeCoverage } from '../../src/client/index.js'
+import { writeCoverage } from '../../src/client/index.js'
 import { program } from '../program.js'
-import { api, create, RECORDS } from './helper.js'
+import { api, create } from './helper.js'
 
 const rowOf = ({ operations }: Coverage, operation: string) =>
   operations.find(row => row.operation === operation) as Coverage['operations'][number]
@@ -21,36 +20,6 @@ t.test('library, In your tests: coverage of the own client, of several, and of a
   t.same(requests(await sandbox.coverage({ clients: 'all' })), ['one,two', 2])
   await one.close()
   t.same(requests(await sandbox.coverage()), ['app', 2], 'forks count, also after they are closed')
-})
-
-t.test('library, In your tests: mergeCoverage adds up what several sandboxes have met', async t => {
-  const sandboxes = [await create(t), await create(t, { clientId: 'shop' })] as const
-  await api(sandboxes[0], 'GET', '/mandates')
-  await sandboxes[1].seed(RECORDS)
-  await api(sandboxes[1], 'GET', '/mandates')
-  await api(sandboxes[1], 'GET', '/mandates/MND-9999')
-  const parts = await Promise.all(sandboxes.map(sandbox => sandbox.coverage()))
-  const merged = mergeCoverage(parts)
-  t.same(merged.clients, ['app', 'shop'])
-  t.match(rowOf(merged, 'GET /api/v1/mandates'), {
-    requests: 2,
-    area: 'Mandates',
-    statuses: { met: [200] },
-    pages: { met: ['empty', 'first'], missed: ['following'] },
-  })
-  t.match(rowOf(merged, 'GET /api/v1/mandates/{mandateReference}'), { errorCodes: { met: ['MANDATE_NOT_FOUND'] } })
-  t.notOk(rowOf(merged, 'GET /api/v1/mandates/{mandateReference}').errorCodes.missed.includes('MANDATE_NOT_FOUND'))
-  t.same(merged.states.find(({ kind }) => kind === 'mandate')?.met, ['ACTIVE'])
-  const [first] = parts as [Coverage]
-  t.same(merged.summary.operations, { met: 3, of: first.summary.operations.of })
-  for (const [name, { of }] of Object.entries(first.summary)) {
-    t.equal(merged.summary[name as 'states'].of, of, `${name}: no value counts twice`)
-  }
-  t.same(mergeCoverage([...parts].reverse()), merged, 'in any order')
-  t.same(mergeCoverage([mergeCoverage([first]), parts[1] as Coverage]), merged, 'parts of parts')
-
-  t.throws(() => mergeCoverage([]), { name: 'TypeError', message: /^mergeCoverage: / })
-  t.throws(() => mergeCoverage([first, {} as Coverage]), { name: 'TypeError', message: /sandbox\.coverage\(\)/ })
 })
 
 t.test('library, In your tests: writeCoverage writes a page without links to a server, and JSON', async t => {
@@ -89,26 +58,25 @@ const GET = `const get = async path => fetch(\`\${sandbox.url}/api/v1\${path}\`,
 
 t.test('library, In your tests: a suite of two test files, each with a sandbox of its own', async t => {
   const folder = t.testdir()
-  for (const name of ['coverage.mjs', 'merge-coverage.mjs']) writeFileSync(join(folder, name), moduleOf(name))
+  writeFileSync(join(folder, 'coverage.mjs'), moduleOf('coverage.mjs'))
   for (const [at, call] of SUITE.entries()) {
     const lines = ["import { test } from 'node:test'", "import { sandbox } from './coverage.mjs'", GET]
     writeFileSync(join(folder, `${at}.test.mjs`), [...lines, `test('calls', () => ${call})`].join('\n'))
   }
   const [command, ...options] = program.command
-  const run = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(command, [...options, ...args], {
-      cwd: folder,
-      env: program.environment,
-      encoding: 'utf8',
-      timeout: 60_000,
-    })
-    t.equal(status, 0, `${stdout}${stderr}`)
+  const args = [...options, '--test', ...SUITE.map((_, at) => `${at}.test.mjs`)]
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd: folder,
+    env: program.environment,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  t.equal(status, 0, `${stdout}${stderr}`)
+  const reports = readdirSync(join(folder, 'coverage')).map(name => join(folder, 'coverage', name))
+  t.equal(reports.length, SUITE.length)
+  for (const report of reports) {
+    t.same(readdirSync(report).sort(), ['coverage.html', 'coverage.json'])
+    const { summary } = JSON.parse(readFileSync(join(report, 'coverage.json'), 'utf8')) as Coverage
+    t.equal(summary.operations.met, 2)
   }
-  run('--test', ...SUITE.map((_, at) => `${at}.test.mjs`))
-  t.equal(readdirSync(join(folder, 'coverage')).length, 2)
-  run('merge-coverage.mjs')
-  const merged = JSON.parse(readFileSync(join(folder, 'coverage', 'coverage.json'), 'utf8')) as Coverage
-  t.match(rowOf(merged, 'POST /api/v1/oauth/token'), { requests: 2 })
-  t.match(merged.summary, { operations: { met: 3 }, errorCodes: { met: 1 } })
-  t.ok(existsSync(join(folder, 'coverage', 'coverage.html')))
 })

@@ -127,6 +127,9 @@ onDatabase('persistence, The turn of a request: what cannot be stored is 503, an
   t.match(messages, [/database/])
   const now = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
   t.same(now.slice(0, logged.length), logged, 'the failed reset did not empty the request log')
+  const { operations } = (await call(app, 'GET', '/_sandbox/coverage?client=acme')).body
+  const row = operations.find(({ operation }: { operation: string }) => operation === 'POST /api/v1/payout-links')
+  t.equal(row.requests, 1, 'nor the coverage')
 
   database.failing = 'after'
   refused(t, await send('POST', '/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
@@ -243,8 +246,8 @@ onDatabase('persistence, The turn of a request: a large state goes in batches, m
   const wrap = (database: Database): Database => ({
     ...database,
     read: work => database.read(reader => work(watched(reader))),
-    async begin(clientIds, isReplacing) {
-      const transaction = watched(await database.begin(clientIds, isReplacing))
+    async begin(clientIds) {
+      const transaction = watched(await database.begin(clientIds))
       return {
         ...transaction,
         write(clientId, tenant, rows) {

@@ -250,8 +250,8 @@ export function faulty() {
         if (faults.isUnreadable) throw new Error('the connection is lost')
         return database.read(work)
       },
-      async begin(clientIds, isReplacing) {
-        const transaction = await database.begin(clientIds, isReplacing)
+      async begin(clientIds) {
+        const transaction = await database.begin(clientIds)
         faults.open++
         let isOpen = true
         const end = () => {
@@ -307,9 +307,9 @@ export function counting() {
     wrap: (database: Database): Database => ({
       ...database,
       read: work => database.read(reader => work(counted(reader))),
-      async begin(clientIds, isReplacing) {
+      async begin(clientIds) {
         counts.begun++
-        const transaction = counted(await database.begin(clientIds, isReplacing))
+        const transaction = counted(await database.begin(clientIds))
         return {
           ...transaction,
           async write(clientId, tenant, rows) {

@@ -4,7 +4,7 @@ import { pageHeaders } from '../../http/pages/headers.js'
 import { prefersHtml } from '../../http/pages/prefers-html.js'
 import { DEMO_CLIENT } from '../../tenants/registry.js'
 import type { ControlCall } from '../control-route.js'
-import type { Report } from './merge.js'
+import type { Report } from './report.js'
 import { reportOf } from './report.js'
 import type { CoverageQuery } from './schemas.js'
 import { MOST_CLIENTS } from './schemas.js'
@@ -23,8 +23,7 @@ type Call = ControlCall<undefined, Static<typeof CoverageQuery>, undefined>
 export async function answerCoverage(call: Call): Promise<Report | string> {
   const { request, reply, coverage, documented } = call
   const asked = await askedClients(call)
-  const facts = await coverage.read(asked)
-  const report = reportOf(asked === 'all' ? (await coverage.clients()).sort() : asked, facts, documented)
+  const report = reportOf(asked === 'all' ? coverage.clients() : asked, coverage.read(asked), documented)
   reply.header('vary', 'accept')
   if (!prefersHtml(request)) return report
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { operationOf } from '../../http/operations.js'
-import type { Eventually } from '../../http/request-context.js'
 import { isCutOff } from '../faults/state.js'
 import type { PAGES } from './schemas.js'
 
@@ -14,7 +13,10 @@ export type Fact = `status ${number}` | `errorCode ${ErrorCode}` | `page ${Page}
 /** The number of answers with a fact, by operation and fact. */
 export type Facts = ReadonlyMap<string, ReadonlyMap<Fact, number>>
 
-/** The answers that each client has got. A fork counts for its origin too, also after it is gone. */
+/**
+ * The answers that each client has got from this server since its start. A fork counts for its origin too, also after it is
+ * gone.
+ */
 export interface Coverage {
   /** Counts an answer of a client. */
   add(clientId: string, operation: string, facts: readonly Fact[]): void
@@ -25,14 +27,12 @@ export interface Coverage {
   /** Removes a client. Its origin keeps what it has got, and its forks. */
   remove(clientId: string): void
   /**
-   * Returns what clients and their forks have got, each answer once. Throws, or rejects with, SERVICE_UNAVAILABLE.
+   * Returns what clients and their forks have got, each answer once.
    * @param clients 'all': those of all clients
    */
-  read(clients: readonly string[] | 'all'): Eventually<Facts>
-  /** Lists the clients that have got an answer, in no order. Throws, or rejects with, SERVICE_UNAVAILABLE. */
-  clients(): Eventually<string[]>
-  /** The number of timers that are set, for tests. */
-  pending(): number
+  read(clients: readonly string[] | 'all'): Facts
+  /** Lists the clients that have got an answer, sorted. */
+  clients(): string[]
 }
 
 /** Counts facts, by operation. */
@@ -51,7 +51,7 @@ export class FactCounts extends Map<string, Map<Fact, number>> {
   }
 }
 
-/** Creates the coverage of clients in memory. */
+/** Creates the coverage of clients. */
 export function createCoverage(): Coverage {
   const own = new Map<string, FactCounts>()
   /** The origins of forks. */
@@ -102,8 +102,7 @@ export function createCoverage(): Coverage {
         merged.merge(own.get(clientId) ?? NONE)
       return merged
     },
-    clients: () => [...own.keys()],
-    pending: () => 0,
+    clients: () => [...own.keys()].sort(),
   }
 }
 

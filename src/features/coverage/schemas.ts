@@ -16,7 +16,13 @@ const MetCount = Type.Object({
   of: assumed(Type.Integer(), 'The number of all, met and missed.'),
 })
 const area = assumed(Type.String(), 'The title of the part of the service, such as `Mandates`.')
+/** The answers that count. */
+export const SCOPE = 'this server since its start'
 export const CoverageReport = component('CoverageReport', {
+  scope: assumed(
+    OneOf(SCOPE),
+    'The answers that count. The coverage is kept in memory: each server of a database counts its own, and a start begins again.',
+  ),
   clients: assumed(Type.Array(Type.String()), 'The client ids whose answers count. Their forks count too.'),
   summary: assumed(
     Type.Object({

@@ -7,7 +7,7 @@ import { ownMember } from '../../../core/own-member.js'
 import { toWords } from '../../../core/words.js'
 import { PlainPage } from '../../../http/pages/document.js'
 import { Card, Facts } from '../../../http/pages/parts.js'
-import type { Met, Report } from '../merge.js'
+import type { Met, Report } from '../report.js'
 import { styles } from './styles.js'
 
 type Row = Report['operations'][number]
@@ -35,12 +35,12 @@ const TOTALS: Readonly<Record<keyof Report['summary'], string>> = {
 const PAGES = { first: 'first page', following: 'following page', empty: 'empty list' } as const
 
 /** The answers that an app has met, and those that it has missed. */
-export function CoverageView({ report: { clients, summary, operations, states }, links }: CoverageProps) {
+export function CoverageView({ report: { scope, clients, summary, operations, states }, links }: CoverageProps) {
   const areas = [...new Set(operations.map(({ area }) => area))]
   return (
     <>
       <p class="hint">
-        The answers that the app has met since its reset, and those that it has missed.{' '}
+        The answers that the app has met since its reset, and those that it has missed. Those of {scope} count.{' '}
         <a href="#help">How to meet the rest</a>
       </p>
       <Card id="totals" title="Totals">
@@ -162,7 +162,6 @@ const ErrorCodes = ({ met, missed }: Met<string>) => (
     </summary>
     <ul class="codes">
       {[...missed, ...met].map(code => {
-        // A database can have counted codes of another release.
         const { status, when = '' } = ownMember<Partial<CatalogueEntry>>(catalogue, code) ?? {}
         return (
           <li key={code}>
