@@ -20,7 +20,6 @@ import type { RequestLogBounds } from './features/request-log/request-log.js'
 import { createRequestLog } from './features/request-log/request-log.js'
 import type { Scenarios } from './features/scenarios/files.js'
 import { createScenarios } from './features/scenarios/files.js'
-import { createNamedSnapshots, forgetSnapshots } from './features/snapshots/snapshots.js'
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
 import { createBacklog } from './http/event-stream.js'
@@ -45,7 +44,6 @@ import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.j
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
 import type { Tenant } from './tenants/tenant.js'
 import type { Database } from './turns/database.js'
-import { createStoredSnapshots } from './turns/stored-snapshots.js'
 import { createStoredTurns } from './turns/stored-turns.js'
 import { admission, apiTurns, pageTurns, queryTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
 import type { Turns } from './turns/turns.js'
@@ -112,12 +110,7 @@ export function buildServer(options: ServerOptions): {
   }
   const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds, timers.elapsed)
   const coverage = createCoverage()
-  const reportDatabase = (facts: object) => app.log.error(facts, 'the database cannot be used')
   const lifeOf: Turns['lifeOf'] = clientId => turns.lifeOf(clientId)
-  const snapshots =
-    database === undefined
-      ? createNamedSnapshots()
-      : createStoredSnapshots({ table: database.snapshots, lifeOf, report: reportDatabase })
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
   const largeAnswers = createLargeAnswers(timers, clientOf)
@@ -128,11 +121,7 @@ export function buildServer(options: ServerOptions): {
     ...options,
     ...(database !== undefined && { seed: database.seed, maxTenants: Number.POSITIVE_INFINITY }),
     dueWorkFailed: (clientId, err) => app.log.error({ clientId, err }, 'due work of a client failed, and is parked'),
-    listeners: [
-      ...listeners,
-      forgetExchanges({ requestLog, requestWaiters, coverage, waiters, afterwards }),
-      forgetSnapshots(snapshots),
-    ],
+    listeners: [...listeners, forgetExchanges({ requestLog, requestWaiters, coverage, waiters, afterwards })],
   })
   const turns: Turns =
     database === undefined
@@ -219,7 +208,6 @@ export function buildServer(options: ServerOptions): {
         registry,
         requestLog,
         coverage,
-        snapshots,
         turns,
         waiters,
         requestWaiters,
@@ -264,7 +252,7 @@ export function buildServer(options: ServerOptions): {
       turns: turns.inUse(),
       // Counted only where it is read: it takes all bytes that are kept.
       get miscountedBytes() {
-        return [requestLog, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0)
+        return requestLog.miscount()
       },
     }),
   } satisfies Built)

@@ -18,7 +18,7 @@ export async function pressAll(t: Test, { app, clientId, control }: Client, kind
   const { paths } = (await control('GET', '/openapi.json')).body
   const { listening } = app.server
   const settings = { SANDBOX_URL: listening ? app.listeningOrigin : '', SANDBOX_CLIENT: clientId }
-  await control('PUT', '/snapshots/before')
+  const { body: before } = await control('GET', '/state')
   for (const status of lifecycle.states) {
     const { data } = (await control('GET', `/${path}?status=${status}`)).body
     for (const { verb, to } of legalMoves(lifecycle.transitions, status)) {
@@ -37,7 +37,7 @@ export async function pressAll(t: Test, { app, clientId, control }: Client, kind
       const { fields } = fieldsOf((await open(app, `${page}/${reference}`, options)).payload, `move-${verb}`)
       const { statusCode } = await submit(app, `${page}/${reference}`, `move-${verb}`, {}, options)
       t.same([statusCode, await stateOf()], [303, to], `the form: ${what}`)
-      await control('POST', '/snapshots/before/restore')
+      await control('PUT', '/state', before)
 
       const operation = paths[`/_sandbox/${path}/{${member}}/${verb}`]?.post
       if (operation === undefined || !listening) continue
@@ -46,7 +46,7 @@ export async function pressAll(t: Test, { app, clientId, control }: Client, kind
       const input = fields.json === '{}' ? [] : ['--input', file]
       const result = await command([...operation['x-command'].split(' '), reference, ...input], settings)
       t.same([result.stderr, await stateOf()], ['', to], `the command: ${what}`)
-      await control('POST', '/snapshots/before/restore')
+      await control('PUT', '/state', before)
     }
   }
 }

@@ -84,7 +84,6 @@ const STEPS: readonly Step[] = [
   { is: 201, line: `POST ${BILLS}`, body: bill() },
   { is: 201, line: `POST ${BILLS}/INV-2026-001/document`, body: multipart({}), headers: MULTIPART },
   { is: 404, line: `GET ${BILLS}/INV-2026-001`, headers: { 'x-region': 'UK' } },
-  { is: 200, line: onJob('PUT /_sandbox/snapshots/before') },
   { is: 200, line: onJob('POST /_sandbox/clock/advance'), body: { by: 'P10D' } },
   { is: 401, line: 'GET /api/v1/direct-debit/COL-0002' },
   token,
@@ -94,13 +93,9 @@ const STEPS: readonly Step[] = [
   { is: 200, line: onJob('POST /_sandbox/requests/verify'), body: { path: BILLS, times: 5 }, isOfLog: true },
   { is: 200, line: `${onJob('GET /_sandbox/requests')}&errors=true`, isOfLog: true },
   { is: 200, line: onJob('GET /_sandbox/coverage'), isOfLog: true },
-  { is: 200, line: onJob('POST /_sandbox/snapshots/before/restore') },
   { is: 200, line: onJob('GET /_sandbox/state') },
   { is: 200, line: 'DELETE /_sandbox/clients/JOB' },
 ]
-
-/** What the client of a job has: its state, and its snapshots, which are not part of it. */
-const READS = [onJob('GET /_sandbox/state'), onJob('GET /_sandbox/snapshots')]
 
 /** The requests that prepare the origin of the forks. */
 const PREPARATION: readonly Step[] = [
@@ -184,10 +179,9 @@ function createClient(clientId: string, known: Known) {
 
   return {
     send,
+    /** Returns the state of the client. */
     async state(base: string): Promise<string> {
-      const texts: string[] = []
-      for (const line of READS) texts.push((await send(base, { is: 200, line }, 0)).bytes)
-      return texts.join('\n')
+      return (await send(base, { is: 200, line: onJob('GET /_sandbox/state') }, 0)).bytes
     },
     end: () => agent.destroy(),
   }

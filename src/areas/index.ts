@@ -104,8 +104,6 @@ export interface Store {
   entries(): readonly Entry<unknown>[]
   /** Returns an entry as a database keeps it. */
   toStored(entry: never): StoredRecord
-  /** Returns a record of a state document as a database keeps it, without checks. */
-  fromSnapshot(snapshot: never): StoredRecord
   /** Adds or replaces a record of a database. It is not a change, and no rule is checked. */
   load(record: StoredRecord): unknown
   /** Returns a page of the records of all regions, newest first. @throws INVALID_CURSOR */

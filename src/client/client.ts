@@ -38,7 +38,6 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
   const all = async <T>(path: string, filter: object = {}) =>
     (await control<{ data: T[] }>('GET', path, { query: { ...filter } })).data
 
-  const snapshotPath = (name: string) => `/snapshots/${encodeURIComponent(name)}`
   const remove = async (path: string) => (await control<{ removed: number }>('DELETE', path)).removed
 
   const verify = (expectation: types.Expectation): Promise<types.Verification> =>
@@ -188,24 +187,6 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       const result = await control<types.ResetResult>('PUT', '/state', { body: state })
       forget()
       return result
-    },
-    /** The states of the client that are saved by name. `reset()` keeps them. */
-    snapshots: {
-      /** Saves the state of the client. It replaces a snapshot of the same name. */
-      save: (name: string): Promise<types.SnapshotSummary> => control('PUT', snapshotPath(name)),
-      /** Lists all snapshots by name. */
-      list: (): Promise<types.SnapshotSummary[]> => all('/snapshots'),
-      /** Returns a snapshot as a state document. */
-      get: (name: string): Promise<types.StateDocument> => control('GET', snapshotPath(name)),
-      /** Replaces the whole client by a snapshot, or fails without a change. */
-      async restore(name: string): Promise<types.ResetResult> {
-        const result = await control<types.ResetResult>('POST', `${snapshotPath(name)}/restore`)
-        forget()
-        return result
-      },
-      async remove(name: string): Promise<void> {
-        await remove(snapshotPath(name))
-      },
     },
     /**
      * Writes requests, events and explanations to a file of the folder that the variable `SANDBOX_EVIDENCE` names, for a hook

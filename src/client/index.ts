@@ -21,7 +21,6 @@ export type Requests = Sandbox['requests']
 export type Events = Sandbox['events']
 export type Outcomes = Sandbox['outcomes']
 export type Deprecations = Sandbox['deprecations']
-export type Snapshots = Sandbox['snapshots']
 export type Scenarios = Sandbox['scenarios']
 
 /**

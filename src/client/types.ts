@@ -33,8 +33,6 @@ export type Counts = ResetResult['counts']
 export type State = snapshot.TenantSnapshot
 /** A state document of this or an earlier release, which lacks members that later releases have added. */
 export type StateDocument = snapshot.StateDocument
-/** A saved state of a client: its name, the time of the client, the numbers of records and the size in bytes. */
-export type SnapshotSummary = Static<typeof control.SnapshotSummary>
 /** The settings of a client. */
 export type Settings = snapshot.Settings
 

@@ -30,7 +30,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Records: [],
   Failures: ['faults', 'outcomes', 'reason-codes', 'errors', 'deprecations', 'tokens'],
   Evidence: ['requests', 'verify', 'events', 'coverage'],
-  Clients: ['clients', 'credentials', 'token', 'reset', 'fork', 'state', 'snapshots', 'settings'],
+  Clients: ['clients', 'credentials', 'token', 'reset', 'fork', 'state', 'settings'],
 }
 
 const nounOf = ({ name }: Command) => name.split(' ')[0] as string

@@ -25,7 +25,6 @@ import { recordRoutes } from './records.js'
 import type { ControlPlane } from './route.js'
 import { addRoutes, nameClient } from './route.js'
 import * as schemas from './schemas.js'
-import { snapshotRoutes } from './snapshots.js'
 import { summaryOf } from './summary.js'
 import { upcoming } from './upcoming.js'
 
@@ -255,7 +254,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         return { removed: registry.remove(clientId, realNow) ? 1 : 0 }
       },
     }),
-    ...snapshotRoutes({ turns, stateBytes: about.stateBytes }),
     route({
       method: 'GET',
       url: '/clock',

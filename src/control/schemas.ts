@@ -68,26 +68,6 @@ export const ClientCredentials = component(
 
 export const ResetResult = component('TenantSummary', tenantSummary)
 
-/** The names of snapshots. */
-const PlainName = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  pattern: '^[a-zA-Z0-9._-]+$',
-  'x-expected': '1 to 64 letters, digits, dots, underscores or hyphens',
-})
-export const SnapshotParams = Type.Object({
-  name: assumed(like(PlainName, 'before-payday'), 'The name of the snapshot.'),
-})
-export const SnapshotSummary = component('SnapshotSummary', {
-  name: assumed(Type.String(), 'The name of the snapshot.'),
-  now: assumed(Moment, 'The time of the tenant when it was saved.'),
-  counts: assumed(Counts, 'The numbers of records.'),
-  bytes: assumed(Type.Integer(), 'The size of the state document.'),
-})
-export const SnapshotList = component('SnapshotList', {
-  data: assumed(Type.Array(SnapshotSummary), 'The snapshots by name.'),
-})
-
 export const SeedRequest = Type.Unsafe<{ fixture?: string; records?: SeedRecords }>(
   Type.Object(
     {
@@ -270,9 +250,10 @@ export type ExplainedRecord = Static<ReturnType<typeof explained<TSchema>>>
 
 /** The client ids that open registration takes (decisions §3). */
 const NewClientId = Type.String({
-  ...PlainName,
+  minLength: 1,
+  maxLength: 64,
   pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]+$',
-  'x-expected': `${PlainName['x-expected']}, but not . or ..`,
+  'x-expected': '1 to 64 letters, digits, dots, underscores or hyphens, but not . or ..',
 })
 export const ForkRequest = component(
   'ForkRequest',

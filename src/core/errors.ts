@@ -61,7 +61,6 @@ export const catalogue = {
   BILL_NOT_FOUND: entry(404, 'No such bill of this client in this region.'),
   COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this client in this region.'),
   CLIENT_NOT_FOUND: entry(404, 'Control plane: no client has this id.'),
-  SNAPSHOT_NOT_FOUND: entry(404, 'Control plane: the client has no snapshot of this name.'),
   REQUEST_NOT_FOUND: entry(404, "Control plane: the client's request log has no request of this number."),
   SCENARIO_NOT_FOUND: entry(404, 'Control plane: there is no scenario of this name.'),
   FAULT_NOT_FOUND: entry(404, 'Control plane: the client has no fault of this id.'),
@@ -301,8 +300,6 @@ export const errors = {
       field,
       `There is no client ${quote(clientId)}. It comes into being with its first token.`,
     ),
-  snapshotNotFound: (name: string) =>
-    new ApiError('SNAPSHOT_NOT_FOUND', 'name', `There is no snapshot ${quote(name)} of this client.`),
   requestNotFound: (seq: string) =>
     new ApiError('REQUEST_NOT_FOUND', 'seq', `There is no request ${quote(seq)} in the request log of this client.`),
   scenarioNotFound: (name: string) =>
@@ -374,13 +371,6 @@ export const errors = {
     new ApiError('SERVICE_UNAVAILABLE', null, 'The database cannot be used at the moment. Repeat the request.', {
       'retry-after': '1',
     }),
-  replacedMeanwhile: () =>
-    new ApiError(
-      'SERVICE_UNAVAILABLE',
-      null,
-      'The client was reset, restored or removed meanwhile. Repeat the request.',
-      { 'retry-after': '1' },
-    ),
   unavailable: (message: string, headers?: Record<string, string>) =>
     new ApiError('SERVICE_UNAVAILABLE', null, message, headers),
 }

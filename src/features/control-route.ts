@@ -19,14 +19,12 @@ import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { RequestReads } from './request-log/reads.js'
 import type { RequestLog } from './request-log/request-log.js'
 import type { Scenarios } from './scenarios/files.js'
-import type { NamedSnapshots } from './snapshots/snapshots.js'
 
 /** The parts of the server that the control plane acts on. */
 export interface ControlContext {
   readonly registry: TenantRegistry
   readonly requestLog: RequestLog
   readonly coverage: Coverage
-  readonly snapshots: NamedSnapshots
   readonly waiters: EventWaiters
   /** The calls that wait for requests. */
   readonly requestWaiters: EventWaiters

@@ -11,7 +11,7 @@ import { resolveFixture, withOriginsOf } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
 import type { StateDocument } from './snapshot.js'
 import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
-import { createTenant, loadSaved, loadTenant, restoreTenant } from './tenant.js'
+import { createTenant, loadTenant, restoreTenant } from './tenant.js'
 
 /** A client that exists from the start: an entry of the file SANDBOX_CLIENTS, or the demo client. */
 export interface ClientEntry {
@@ -429,19 +429,10 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       drop(client)
       return true
     },
-    /**
-     * Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`.
-     * @param options `isSaved`: the server has saved the document itself, so it follows no rule of a later release
-     */
-    *replace(
-      clientId: string,
-      document: StateDocument,
-      realNow: number,
-      { isSaved = false }: { readonly isSaved?: boolean } = {},
-    ): Slices<Tenant> {
+    /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
+    *replace(clientId: string, document: StateDocument, realNow: number): Slices<Tenant> {
       const client = mustUse(clientId)
-      const restore = isSaved ? loadSaved : restoreTenant
-      const replacement = yield* restore({ ...tenantOptions(client), realNow }, document)
+      const replacement = yield* restoreTenant({ ...tenantOptions(client), realNow }, document)
       // It may have made room for another meanwhile.
       if (find(clientId) !== client) throw errors.clientNotFound(clientId)
       const generation = client.tenant?.tokens.generation() ?? 0

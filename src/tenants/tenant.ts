@@ -25,7 +25,7 @@ import { createArmedOutcomes } from '../features/outcomes/state.js'
 import { VERSION } from '../package.js'
 import type { SeedRecords } from './seed.js'
 import type { Settings, TenantSnapshot } from './snapshot.js'
-import { DEFAULT_SETTINGS, SNAPSHOT_FORMAT, SNAPSHOT_VERSION, StateDocument } from './snapshot.js'
+import { DEFAULT_SETTINGS, SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type StateDocument } from './snapshot.js'
 
 declare module '../http/request-context.js' {
   interface RequestContext {
@@ -238,16 +238,6 @@ export function createTenant(
     *records(): Iterable<TenantRecord> {
       for (const kind of areaNames) for (const entry of storeOf(kind).entries()) yield toRecord(kind, entry)
     },
-    /** Returns the records of a state document as a database keeps them, without checks. @throws Error (an unknown kind) */
-    *recordsOf(document: StateDocument): Iterable<TenantRecord> {
-      const unknown = Object.entries(document).find(
-        ([name, list]) => isNotEmpty(list) && !Object.hasOwn(StateDocument.properties, name),
-      )
-      if (unknown !== undefined) throw new Error(`This release has no ${unknown[0]}.`)
-      for (const kind of areaNames) {
-        for (const snapshot of document[kind] ?? []) yield { kind, ...storeOf(kind).fromSnapshot(snapshot as never) }
-      }
-    },
     /** Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events. */
     *load(content: TenantContent, realNow: number): Slices {
       restoreMeta(content.meta, realNow)
@@ -371,23 +361,6 @@ export function* restoreTenant({ realNow, ...options }: RestoreOptions, snapshot
   return tenant
 }
 
-/**
- * Creates a tenant from a state document that this or an earlier release has saved. It checks no rule, so that no later
- * release refuses or changes its records. Their next transitions are planned again.
- */
-export function* loadSaved({ realNow, ...options }: RestoreOptions, document: StateDocument): Slices<Tenant> {
-  const { clock, settings, deprecations, faults, outcomes = [], ids, tokens, sequence, events } = document
-  const now = parseInstant(clock.now) as Instant
-  const meta = {
-    clock: { ...clock, now, anchor: { real: realNow, virtual: now } },
-    settings: { ...DEFAULT_SETTINGS, ...settings },
-    ...{ deprecations, faults, outcomes, ids, tokens, sequence },
-  }
-  const tenant = loadTenant(options, meta, realNow)
-  yield* tenant.load({ meta, records: tenant.recordsOf(document), events: events as readonly Event[] }, realNow)
-  return tenant
-}
-
 /** Creates the tenant of a database, without its records and events: `load` adds them. */
 export function loadTenant(
   options: Omit<TenantOptions, 'clock' | 'settings'>,
@@ -398,8 +371,6 @@ export function loadTenant(
   const start = { now: clock.now, mode: clock.mode, rate: clock.rate, realNow }
   return createTenant({ ...options, clock: start, settings }, { ...noPast(ids.scope), ids })
 }
-
-const isNotEmpty = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
 /** Refuses numbers of events and places that are missing, repeated, or above the last. */
 function assertOrder({ sequence, events, ...snapshot }: StateDocument) {

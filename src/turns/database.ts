@@ -91,8 +91,8 @@ export interface Reader {
 
 /** A turn in the database: nothing else changes its tenants until it ends. */
 export interface Transaction extends Reader {
-  /** Deletes the records and events of a tenant. `isGone`: its named snapshots, too. */
-  clear(clientId: string, isGone: boolean): Promise<void>
+  /** Deletes the records and events of a tenant. */
+  clear(clientId: string): Promise<void>
   /** Writes the row of a tenant, and a batch of changed or new rows of each table. */
   write(clientId: string, tenant: TenantRow, rows: Readonly<Record<Table, readonly Row[]>>): Promise<void>
   /** Resolves after all that was written is durable. */
@@ -128,36 +128,9 @@ export interface Database {
   inUse(): number
   /** Creates a request log that all servers share; undefined: each server has its own. */
   createRequestLog?(bounds: RequestLogBounds): RequestLog
-  /** The named snapshots of clients. */
-  readonly snapshots: SnapshotTable
   close(): Promise<void>
 }
 
-/** A row of a named snapshot. The first one has its summary, and the others have its state document in pieces. */
-export interface SnapshotRow {
-  readonly content: string
-  readonly checksum: string
-}
-
-/** The table of named snapshots. Those of a client go with it. */
-export interface SnapshotTable {
-  /** Returns the first rows of the snapshots of a client, with their names. */
-  summaries(clientId: string): Promise<(SnapshotRow & { readonly name: string })[]>
-  /** Returns the rows of a snapshot in order, of one moment; none: there is no such snapshot. */
-  find(clientId: string, name: string): Promise<SnapshotRow[]>
-  /**
-   * Saves or replaces a snapshot, or changes nothing. `full`: the client would have more than `most`. `past`: it has ended
-   * the life that the snapshot is of.
-   */
-  save(
-    clientId: string,
-    name: string,
-    rows: readonly SnapshotRow[],
-    bounds: { readonly most: number; readonly life: unknown },
-  ): Promise<'saved' | 'full' | 'past'>
-  /** Returns whether there was such a snapshot. */
-  remove(clientId: string, name: string): Promise<boolean>
-}
 /**
  * Returns the facts of a failure for the log. Errors of drivers have statements, values and keys of connections, too, so
  * only their code and message are logged. Of an error in our code, all is.

@@ -5,7 +5,7 @@ import type { Client, Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
 import { digestOf, sha256 } from '../core/digests.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
 import { elapsed } from '../http/timers.js'
-import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
+import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, LockedError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
@@ -377,8 +377,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     return {
       ...readerOf(run),
       tenant: async clientId => locked.get(clientId),
-      async clear(clientId, isGone) {
-        for (const [name, { text, first }] of Object.entries(isGone ? { ...CLEAR, ...CLEAR_SNAPSHOTS } : CLEAR)) {
+      async clear(clientId) {
+        for (const [name, { text, first }] of Object.entries(CLEAR)) {
           for (let after: unknown = first; after !== null; ) {
             const [row] = await run(name, text, [clientId, after])
             after = row?.last ?? null
@@ -444,37 +444,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     createRequestLog(bounds) {
       requestLog = createPostgresRequestLog(statement => guarded(() => run(connectSoon(logPool), statement)), bounds)
       return requestLog
-    },
-    snapshots: {
-      async summaries(clientId) {
-        if (!isStorable(clientId)) return []
-        const rows = await atomically(run => run('snapshots', SNAPSHOTS, [clientId]))
-        return rows as unknown as (SnapshotRow & { name: string })[]
-      },
-      async find(clientId, name) {
-        if (!isStorable(clientId)) return []
-        const rows = await atomically(run => run('snapshot', SNAPSHOT, [clientId, name]))
-        return rows as unknown as SnapshotRow[]
-      },
-      save: (clientId, name, rows, { most, life }) =>
-        atomically(async run => {
-          // Until the end, no turn removes the client, and no other snapshot of it is counted.
-          const [row] = await run('lock', LOCK, [clientId])
-          const tenant = row && toTenant(row)
-          if (tenant === undefined || tenant.isRemoved || tenant.life !== life) return 'past'
-          if ((await run('other snapshots', OTHER_SNAPSHOTS, [clientId, name])).length >= most) return 'full'
-          await run('remove snapshot', REMOVE_SNAPSHOT, [clientId, name])
-          for (const [at, { content, checksum }] of rows.entries())
-            await run('add piece', ADD_PIECE, [clientId, name, at, content, checksum])
-          return 'saved'
-        }),
-      remove: (clientId, name) =>
-        atomically(async run => {
-          if (!isStorable(clientId)) return false
-          // A statement sees no row that is committed while it waits: without the lock, pieces of a save would stay.
-          await run('lock', LOCK, [clientId])
-          return (await run('remove snapshot', REMOVE_SNAPSHOT, [clientId, name])).length > 0
-        }),
     },
     listen(callback) {
       onChanged = callback
@@ -562,16 +531,6 @@ const clearBatch = (table: Table) => ({
   first: String(-(2n ** 63n)),
 })
 const CLEAR = { 'clear records': clearBatch('record'), 'clear events': clearBatch('event') }
-const CLEAR_SNAPSHOTS = {
-  'clear snapshots': {
-    text: `
-      WITH batch AS (SELECT min(name) AS last FROM sandbox_snapshot WHERE client_id = $1 AND name >= $2),
-        gone AS (DELETE FROM sandbox_snapshot USING batch WHERE client_id = $1 AND name = last)
-      SELECT last FROM batch`,
-    first: '',
-  },
-}
-
 /** The columns of a written row beside client and version. */
 const COLUMNS = ['number', 'kind', 'region', 'reference', 'content', 'checksum'] as const
 
@@ -596,12 +555,6 @@ const LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
 const CHECK_ROOM = "SELECT count(*) FROM unnest(array_fill(repeat('.', 8000), ARRAY[132]))"
 /** Changes nothing, but is written as all changes are. */
 const CHECK_WRITE = "UPDATE sandbox_setting SET value = value WHERE name = 'seed digest'"
-
-const SNAPSHOTS = 'SELECT name, content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND number = 0'
-const SNAPSHOT = 'SELECT content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 ORDER BY number'
-const OTHER_SNAPSHOTS = 'SELECT 1 FROM sandbox_snapshot WHERE client_id = $1 AND number = 0 AND name <> $2'
-const ADD_PIECE = 'INSERT INTO sandbox_snapshot VALUES ($1, $2, $3, $4, $5)'
-const REMOVE_SNAPSHOT = 'DELETE FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 RETURNING number'
 
 function describe(error: unknown): string {
   const { message, code, severity } = error as Error & { readonly code?: string; readonly severity?: string }

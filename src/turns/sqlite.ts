@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type Connection from 'libsql/promise'
 import { sha256 } from '../core/digests.js'
 import type { Eventually } from '../http/request-context.js'
-import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
+import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, BATCH_BYTES, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 
@@ -196,27 +196,6 @@ async function createDatabase(connection: Connection, path: string, seed: string
   })
   const tables = { record: await statementsOf('record'), event: await statementsOf('event') }
 
-  const snapshots = {
-    summaries: await connection.prepare(
-      `SELECT ${blobs('name', 'content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND number = 0`,
-    ),
-    find: await connection.prepare(
-      `SELECT ${blobs('content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ?
-       ORDER BY number LIMIT 1 OFFSET ?`,
-    ),
-    others: await connection.prepare(
-      'SELECT number FROM sandbox_snapshot WHERE client_id = ? AND number = 0 AND name <> ?',
-    ),
-    put: await connection.prepare('INSERT INTO sandbox_snapshot VALUES (?, ?, ?, ?, ?)'),
-    remove: await connection.prepare(
-      `DELETE FROM sandbox_snapshot WHERE rowid IN
-       (SELECT rowid FROM sandbox_snapshot WHERE client_id = ? AND name = ? LIMIT 1)`,
-    ),
-    clear: await connection.prepare(
-      'DELETE FROM sandbox_snapshot WHERE rowid IN (SELECT rowid FROM sandbox_snapshot WHERE client_id = ? LIMIT 1)',
-    ),
-  }
-
   let queue: Promise<unknown> = Promise.resolve()
   let inUse = 0
 
@@ -324,9 +303,8 @@ async function createDatabase(connection: Connection, path: string, seed: string
     const slices: Slice[] = []
     return {
       ...reader,
-      async clear(clientId, isGone) {
+      async clear(clientId) {
         for (const { clear } of Object.values(tables)) slices.push(() => clear.run([clientId]).changes === BATCH)
-        if (isGone) slices.push(() => snapshots.clear.run([clientId]).changes > 0)
       },
       async write(clientId, { version, life, instant, isRemoved, content, checksum }, rows) {
         slices.push(() => {
@@ -362,45 +340,6 @@ async function createDatabase(connection: Connection, path: string, seed: string
         throw new DatabaseError(`${JSON.stringify(folder)} is on a full disk`)
       // A quota may leave no room either. This commit changes nothing.
       await commit([() => connection.exec(`PRAGMA user_version = ${version}`)])
-    },
-    snapshots: {
-      summaries: clientId => select(snapshots.summaries, [clientId]),
-      find: (clientId, name) =>
-        use(async () => {
-          const rows: SnapshotRow[] = []
-          for (;;) {
-            const [row] = (await snapshots.find.all([clientId, name, rows.length])) as Columns[]
-            if (row === undefined) return rows
-            rows.push(toTexts(row))
-            await setImmediate()
-          }
-        }),
-      async save(clientId, name, rows, { most, life }) {
-        let outcome: 'saved' | 'full' | 'past' = 'past'
-        await commit([
-          async () => {
-            const [row] = (await tenant.all([clientId])) as Columns[]
-            if (row?.removed !== 0 || row.life !== life) return
-            outcome = (await snapshots.others.all([clientId, name])).length < most ? 'saved' : 'full'
-          },
-          () => outcome === 'saved' && snapshots.remove.run([clientId, name]).changes > 0,
-          ...rows.map(({ content, checksum }, at) => () => {
-            if (outcome === 'saved') snapshots.put.run([clientId, name, at, content, checksum])
-          }),
-        ])
-        return outcome
-      },
-      async remove(clientId, name) {
-        let removed = 0
-        await commit([
-          () => {
-            const { changes } = snapshots.remove.run([clientId, name])
-            removed += changes
-            return changes > 0
-          },
-        ])
-        return removed > 0
-      },
     },
     async close() {
       await committing

@@ -267,7 +267,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     if (tenant === undefined) {
       const identity = { ...identityOf(clientId, before as TenantRow), resets: registry.resetsOf(clientId) as number }
       const content = JSON.stringify({ identity })
-      await transaction.clear(clientId, true)
+      await transaction.clear(clientId)
       const row = toTenantRow(clientId, { version, life: version, instant, isRemoved: true, content })
       await transaction.write(clientId, row, { record: [], event: [] })
       return { stored: undefined }
@@ -280,7 +280,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const content = JSON.stringify(contentOf(tenant, next))
     const row = toTenantRow(clientId, { version, life: next.life, instant, isRemoved: false, content })
     // Rows can be left where the row of the tenant is missing.
-    if (known === undefined) await transaction.clear(clientId, before?.isRemoved ?? true)
+    if (known === undefined) await transaction.clear(clientId)
     for (let isFirst = true; ; isFirst = false) {
       const record = await inSlices(
         nextRows(records, record => toRecordRow(clientId, version, record)),

@@ -284,8 +284,6 @@ t.test('decisions §9: a bill with more documents, of an earlier release, loads,
   t.equal((await client.control('PUT', '/state', state)).status, 200)
   t.same((await client.control('GET', '/state')).body, state)
   t.same(await documentsOf(client), documents(1500))
-  t.equal((await client.control('PUT', '/snapshots/many')).status, 200)
-  t.equal((await client.control('POST', '/snapshots/many/restore')).status, 200)
   t.equal((await client.patch(BILL, { openAmount: '1' })).status, 200)
   t.equal(gist(await upload(client, { content: PDF })), '400 INVALID_FIELD file')
 })

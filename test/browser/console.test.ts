@@ -417,7 +417,7 @@ t.test('console, Actions: each form is sent as it is filled in, by the script', 
   await control('POST', '/outcomes', { outcome: 'FAILED', match: { amount: '77' } })
   await control('PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills' }] })
   await control('PATCH', '/clock', { mode: 'running' })
-  await control('PUT', '/snapshots/stocked')
+  const { body: stocked } = await control('GET', '/state')
   const page = await openConsole(t, await openBrowser(t), site)
   for (const path of PAGES_WITH_FORMS) {
     const address = new URL(`${site.url}/_sandbox/console${path}`)
@@ -425,7 +425,7 @@ t.test('console, Actions: each form is sent as it is filled in, by the script', 
     const restore = async () => {
       // The page of a record that is gone would load itself again.
       await page.goto('about:blank')
-      await control('POST', '/snapshots/stocked/restore')
+      await control('PUT', '/state', stocked)
       await page.goto(address.href)
     }
     await restore()

@@ -96,8 +96,7 @@ t.test('commands, Save and load a state: a file of the exact answer, and the sta
   t.equal((await run('state', 'save', '-')).stdout, `${payload}\n`)
   await run('reset')
   t.match(await json('state', 'load', file), { counts: { collections: 1 } })
-  t.match(await json('snapshots', 'save', 'after'), { name: 'after' })
-  t.match(await json('restore', 'after'), { clientId: 'shop' }, 'the verb of one noun')
+  t.match(await json('advance', '--by', 'P1D'), { transitions: [] }, 'the verb of one noun')
   writeFileSync(file, '{"format": "none"}')
   t.match(await run('state', 'load', file), { code: 1, stderr: /^MISSING_FIELD version / })
   t.match(await run('state', 'save', join(file, 'x')), { code: 1, stderr: /ENOTDIR/ })
@@ -150,10 +149,10 @@ t.test('commands, Exit codes: references with special characters, and those that
     t.match(await run('explain', reference), { code, stdout: '', stderr }, JSON.stringify(reference))
   }
   for (const reference of ['..', '.', '']) {
-    const { code, stderr } = await run('snapshots', 'remove', reference)
-    t.match([code, stderr], [2, /NAME cannot be/], JSON.stringify(reference))
+    const { code, stderr } = await run('faults', 'remove', reference)
+    t.match([code, stderr], [2, /ID cannot be/], JSON.stringify(reference))
   }
-  t.match(await run('snapshots', 'save', 'a b&c'), { code: 1, stderr: /^INVALID/ })
+  t.match(await run('faults', 'remove', 'a b&c'), { code: 1, stderr: /^FAULT_NOT_FOUND .*a b&c/ })
 })
 
 t.test('commands, Output: control characters of names do not reach the terminal, whatever prints them', async t => {

@@ -264,7 +264,6 @@ t.test('persistence, Upgrades: a collection whose outcome is gone takes no other
     const { record, next, parked } = await client.read(path)
     return [record.status, next, parked]
   }
-  await client.control('PUT', '/snapshots/kept')
   pass(60)
   t.same(await shown(), ['SUBMITTED', null, parked], 'only what an earlier release has planned')
   for (const [verb, status] of [
@@ -277,13 +276,6 @@ t.test('persistence, Upgrades: a collection whose outcome is gone takes no other
   }
   t.equal((await client.control('POST', `${path}/return`)).status, 200)
   t.same(await shown(), ['RETURNED', null, undefined], 'a final state')
-
-  t.equal((await client.control('POST', '/snapshots/kept/restore')).status, 200)
-  await client.control('POST', '/clock/advance', { by: 'P60D' })
-  t.same(await shown(), ['PENDING', null, parked], 'also after a restoration')
-  t.equal((await client.control('PUT', `${path}/outcome`, { outcome: 'SETTLED' })).status, 200)
-  await client.control('POST', '/clock/advance', { by: 'P60D' })
-  t.same(await shown(), ['SETTLED', null, undefined], 'another outcome')
 })
 
 t.test('persistence, Upgrades: a payout link whose outcome is gone is not paid', async t => {
@@ -329,25 +321,12 @@ t.test('persistence, Upgrades: the control plane shows a record as it is kept, t
   t.notOk('formerMember' in answer.body)
 })
 
-t.test('persistence, Upgrades: a snapshot restores without rules, a document from outside with them', async t => {
-  const { store, tenantOf, send, change } = serve(t)
-  const former = { outcome: 'RETURNED-ZZ99', debtorReference: 'x'.repeat(999) }
-  const client = await store('kept', 'COL-KEPT', { record: former })
-  const armed = { id: 'outcome-7', match: {}, outcome: 'FAILED-ZZ99', times: 2, fired: 0, armedAt: MONDAY }
-  tenantOf('kept').outcomes.restore([armed as never])
-  const { payoutLinkId } = (await send('kept', 'POST', '/payout-links', payoutLink())).body
-  // Its next transition cannot be planned.
-  change('kept', 'payoutLinks', payoutLinkId, {
-    record: { status: 'PROCESSING', payoutMethod: 'GONE' },
-    nextStep: null,
-  })
-  await client.control('PATCH', '/clock', { mode: 'frozen' })
-  t.equal((await client.control('PUT', '/snapshots/kept')).status, 200)
+t.test('persistence, Upgrades: a state document follows the rules of the release', async t => {
+  const { store } = serve(t)
+  const client = await store('kept', 'COL-KEPT', { record: { debtorReference: 'x'.repeat(999) } })
   const state = await client.read('/state')
   await client.control('POST', '/reset')
   t.equal((await client.control('PUT', '/state', state)).status, 400)
-  t.equal((await client.control('POST', '/snapshots/kept/restore')).status, 200)
-  t.same(await client.read('/state'), state)
 })
 
 t.test('decisions §6: a collection keeps the reason code of its outcome, also one that is gone', async t => {

@@ -164,16 +164,6 @@ t.test(
       t.same(clients.map(({ clientId }: { clientId: string }) => clientId).sort(), ['acme', 'copy', 'sandbox-client'])
     })
 
-    t.test('persistence: a snapshot that has outlived its client in an earlier release is not of the next', async t => {
-      const url = await createDatabase()
-      const { app } = await onPostgres(t, url)
-      await connect(app)
-      await call(app, 'DELETE', '/_sandbox/clients/acme')
-      await query(url, "INSERT INTO sandbox_snapshot VALUES ('acme', 'old', 0, '{}', '')")
-      const next = await connect(app)
-      t.same((await next.control('GET', '/snapshots')).body, { data: [] })
-    })
-
     t.test('persistence: a damaged client can be reset and removed, also where it is in memory', async t => {
       const url = await createDatabase()
       let realNow = Date.parse('2026-11-02T09:00:00Z')
@@ -229,7 +219,7 @@ t.test(
       for (const clientId of [...[666, 667, 1000].map(length => long.slice(0, length).join('')), 'a\0b']) {
         t.equal((await requestToken(app, { client_id: clientId })).status, 401)
         const query = `client=${encodeURIComponent(clientId)}`
-        for (const path of ['state', 'snapshots', 'requests', 'coverage', 'events'])
+        for (const path of ['state', 'requests', 'coverage', 'events'])
           t.equal((await call(app, 'GET', `/_sandbox/${path}?${query}`)).status, 404, path)
         t.equal((await call(app, 'DELETE', `/_sandbox/clients/${encodeURIComponent(clientId)}`)).status, 404)
       }
@@ -240,11 +230,9 @@ t.test(
       const { app } = await onPostgres(t, url)
       for (const path of ['/_sandbox/reset?client=acme', '/_sandbox/clients/acme']) {
         await connect(app)
-        for (const name of ['one', 'two']) await call(app, 'PUT', `/_sandbox/snapshots/${name}?client=acme`)
         // The numbers of damaged rows.
         const lowest = 'SELECT -9223372036854775808'
         const many = `${lowest} UNION SELECT 9223372036854775807 UNION SELECT generate_series(-20000, 100000)`
-        await query(url, "INSERT INTO sandbox_snapshot VALUES ('acme', '', 0, '', '') ON CONFLICT DO NOTHING")
         for (const [table, numbers] of [
           ['record', many],
           ['event', lowest],
@@ -255,9 +243,9 @@ t.test(
         t.equal((await call(app, path.includes('reset') ? 'POST' : 'DELETE', path)).status, 200, path)
         const count = (table: string) =>
           query(url, `SELECT count(*) AS n FROM sandbox_${table} WHERE client_id = 'acme'`)
-        const counts = await Promise.all(['record', 'event', 'snapshot'].map(count))
+        const counts = await Promise.all(['record', 'event'].map(count))
         const shown = counts.map(({ rows }) => Number(rows[0].n))
-        t.same(shown, path.includes('reset') ? [0, 0, 5] : [0, 0, 0])
+        t.same(shown, [0, 0])
       }
     })
 
@@ -525,25 +513,6 @@ t.test(
       await Promise.all(running)
       return { of: (clientId: string) => tally(statuses.get(clientId) ?? []), longest }
     }
-
-    t.test('persistence: a snapshot that is removed while it is saved leaves no piece of it', async t => {
-      const url = await createDatabase()
-      const { app } = await onPostgres(t, url)
-      const send = (method: string) => call(app, method, '/_sandbox/snapshots/one?client=sandbox-client')
-      t.equal((await send('PUT')).status, 200)
-      const another = await openOf(url)
-      t.teardown(() => another.close())
-      let done: Promise<unknown>[] = []
-      await locked(url, 'SELECT * FROM sandbox_snapshot WHERE number = 1 FOR UPDATE', async () => {
-        done = [send('PUT').then(({ status }) => status)]
-        await waiting(url, 1)
-        done.push(another.snapshots.remove('sandbox-client', 'one'))
-        await waiting(url, 2)
-      })
-      t.same(await Promise.all(done), [200, true])
-      t.equal((await query(url, 'SELECT * FROM sandbox_snapshot')).rowCount, 0)
-      t.match((await send('GET')).status, 404)
-    })
 
     const others = Array.from({ length: 8 }, (_, at) => `other-${at}`)
 

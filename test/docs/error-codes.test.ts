@@ -150,7 +150,6 @@ const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
   BILL_NOT_FOUND: ({ operation, send }) =>
     send({ parameter: 'INV-9999', ...(operation.id === 'uploadBillDocument' && upload()) }),
   COUNTERPARTY_NOT_FOUND: parameter('CPTY-9999'),
-  SNAPSHOT_NOT_FOUND: parameter('none'),
   REQUEST_NOT_FOUND: parameter('999'),
   FAULT_NOT_FOUND: parameter('fault-9'),
   OUTCOME_NOT_FOUND: parameter('outcome-9'),

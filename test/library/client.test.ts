@@ -115,21 +115,6 @@ method('requests: get, har, stream, and a request as text', async (t, sandbox) =
   t.match(requests.toExpectation(await requests.get(2)), "method: 'POST'")
 })
 
-method('snapshots: save, list, get, restore, remove', async (t, sandbox) => {
-  const { snapshots } = sandbox
-  await sandbox.seed(RECORDS)
-  const state = await sandbox.state()
-  const saved = await snapshots.save('before')
-  t.match(saved, { name: 'before', now: MONDAY, counts: { collections: 1 } })
-  await sandbox.reset()
-  t.same(await snapshots.list(), [saved])
-  t.same(await snapshots.get('before'), state)
-  t.match(await snapshots.restore('before'), { counts: { collections: 1 } })
-  t.same(await sandbox.state(), state)
-  t.equal(await snapshots.remove('before'), undefined)
-  t.match(await refusal(snapshots.restore('before')), { code: 'SNAPSHOT_NOT_FOUND', field: 'name', status: 404 })
-})
-
 method('requests: verify answers whether it holds, expect rejects where it does not', async (t, sandbox) => {
   const { requests } = sandbox
   await api(sandbox, 'POST', '/mandates', mandate())

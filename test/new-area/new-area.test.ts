@@ -199,7 +199,6 @@ t.test('CONTRIBUTING, A new area: what a release without it has written is accep
   t.teardown(() => before.kill())
   const read = async (method: string, path: string) => (await fetch(`${before.url}/_sandbox${path}`, { method })).json()
   await read('POST', '/direct-debit/COL-ACME-0049/cancel')
-  await read('PUT', '/snapshots/before')
   const state = await read('GET', '/state')
   await before.kill()
   t.notOk('orders' in state)
@@ -210,10 +209,6 @@ t.test('CONTRIBUTING, A new area: what a release without it has written is accep
   t.same((await other.control('GET', '/state')).body.orders, [])
 
   const stored = await onSqlite(t, folder)
-  const control = (method: string, path: string) => call(stored.app, method, `/_sandbox${path}`)
-  t.match(await control('GET', '/snapshots'), { status: 200, body: { data: [{ name: 'before', counts }] } })
-  t.same((await control('GET', '/snapshots/before')).body.orders, undefined)
-  t.match(await control('POST', '/snapshots/before/restore'), { status: 200, body: { counts } })
   const client = await connect(stored.app, 'sandbox-client', 'EU', 'sandbox-secret')
   t.equal((await client.post(ORDERS, order())).status, 201)
   await stored.close()

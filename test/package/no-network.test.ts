@@ -46,7 +46,6 @@ const scenarios = await sandbox.scenarios.list()
 for (const { name } of scenarios) await sandbox.scenarios.run(name)
 await sandbox.faults.clear()
 await sandbox.clock.advance({ by: 'P10D' })
-await sandbox.snapshots.save('later')
 const { url: page } = await sandbox.payoutLinks.create({ amount: '10', currency: 'EUR', payoutMethod: 'SEPA-CT' })
 const paths = ['/', '/docs', '/openapi.json', '/sdk/v1.js', '/_sandbox', '/_sandbox/console', '/_sandbox/coverage']
 for (const target of [...paths.map(path => url + path), page]) {

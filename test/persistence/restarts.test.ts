@@ -360,10 +360,8 @@ onDatabase('persistence, State in tables: a client without a row leaves nothing 
   const first = await storage.start()
   const client = await connect(first.app)
   await client.post('/api/v1/bills', bill())
-  await client.control('PUT', '/snapshots/one')
   const stored = await storage.change(first, "DELETE FROM sandbox_tenant WHERE client_id = 'acme'")
-  const next = await connect(stored.app)
-  t.same((await next.control('GET', '/snapshots')).body, { data: [] })
+  await connect(stored.app)
   t.match(JSON.parse(await stateOf((await storage.restart(stored)).app)), {
     bills: { length: 0 },
     events: { length: 0 },

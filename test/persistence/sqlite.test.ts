@@ -60,9 +60,9 @@ t.test('persistence, SQLite: a file that is no database of this release is refus
   await connect(own.app)
   await own.close()
   const version = new Libsql(join(t.testdirName, 'newer', FILE))
-  version.exec('PRAGMA user_version = 105')
+  version.exec('PRAGMA user_version = 199')
   version.close()
-  folders.newer = /later release: its version is 105, and this one reads 104/
+  folders.newer = /later release: its version is 199, and this one reads \d+/
   for (const [name, expected] of Object.entries(folders)) {
     const folder = name.startsWith('/') ? name : join(t.testdirName, name)
     const read = () => (['folder', 'file'].includes(name) ? null : readFileSync(join(folder, FILE)))
@@ -221,7 +221,6 @@ async function writer(t: Test, folder: string, what: string, messages: string[] 
   const state = await stateOf(stored.app)
   async function refuses() {
     refused(t, await create(2), 503, 'SERVICE_UNAVAILABLE', null, what)
-    refused(t, await client.control('PUT', '/snapshots/s'), 503, 'SERVICE_UNAVAILABLE', null, what)
     t.equal((await call(stored.app, 'GET', '/_sandbox/health/ready')).status, 503)
     t.equal(await stateOf(stored.app), state, 'reads go on')
   }
@@ -440,7 +439,6 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
     await (await connect(first.app, clientId, 'EU', secret)).control('POST', '/reset')
     const client = await connect(first.app, clientId, 'EU', secret)
     await client.post('/api/v1/bills', bill())
-    await client.control('PUT', '/snapshots/whole')
     tokens.set(clientId, client.token)
   }
   const beta = await stateOf(first.app, 'beta')
@@ -482,7 +480,6 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
       const reset = await call(app, 'POST', `/_sandbox/reset?client=${clientId}`)
       t.match(reset, { status: 200, body: { clientId, counts } }, damage)
       t.equal(JSON.parse(await stateOf(app, clientId)).events.length, clientId === DEMO ? 296 : 0)
-      t.match((await call(app, 'GET', `/_sandbox/snapshots?client=${clientId}`)).body.data, [{ name: 'whole' }])
       await assertNewLife(app, clientId, !keepsSecret)
       repaired.set(clientId, await stateOf(app, clientId))
     }

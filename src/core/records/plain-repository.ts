@@ -28,8 +28,6 @@ export function createPlainRepository<R>(
   const capture = (): Iterable<RecordSnapshot<R>> =>
     show(repository.capture(({ region, sequence, createdAt, record }) => ({ region, sequence, createdAt, record })))
 
-  const fromSnapshot = ({ createdAt, ...snapshot }: RecordSnapshot<R>) => repository.fromSnapshot(snapshot, createdAt)
-
   /**
    * Stores the records of a state document. The repository is empty.
    * @throws DUPLICATE_REFERENCE, INVALID_FIELD
@@ -49,7 +47,7 @@ export function createPlainRepository<R>(
     stage: <S>(seeds: readonly S[], path: string, place: (seed: S) => Placed<R>) =>
       repository.stage(seeds, path, place, ({ region, record }) => create(region, record)),
     /** The operations that every store has. */
-    ofStore: { size, counts, find, search, entries, toStored, fromSnapshot, load, capture, restore },
+    ofStore: { size, counts, find, search, entries, toStored, load, capture, restore },
   }
 }
 

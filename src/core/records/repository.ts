@@ -5,7 +5,7 @@ import type { Slices } from '../slices.js'
 import { mapInSlices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
-import { formatInstant, parseInstant } from '../time/time.js'
+import { formatInstant } from '../time/time.js'
 import { toNoun, toTitle, toWords } from '../words.js'
 import { firstIndex } from './binary-search.js'
 import type { Cursors, Position } from './cursor.js'
@@ -336,12 +336,6 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       reference: referenceOf(record),
       createdAt,
       record,
-    }),
-    /** Returns a record of a state document as a database keeps it. */
-    fromSnapshot: (snapshot: Snapshot<R>, createdAt: string): StoredRecord => ({
-      ...snapshot,
-      reference: referenceOf(snapshot.record),
-      createdAt: parseInstant(createdAt) as Instant,
     }),
     /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
     load({ region, sequence, reference, createdAt, record }: StoredRecord): E {

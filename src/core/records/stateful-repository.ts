@@ -341,18 +341,6 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     nextStep: entry.nextStep,
   })
 
-  /** Returns a record of a state document as a database keeps it, with its next transition if it can be planned. */
-  function fromSnapshot(snapshot: StatefulSnapshot<R>): StoredRecord {
-    const { record } = snapshot
-    const stored = repository.fromSnapshot(snapshot, options.createdAt(record))
-    try {
-      return { ...stored, nextStep: planOf(record) }
-    } catch {
-      // A later release lacks something that the plan follows from. The record stays readable.
-      return { ...stored, nextStep: null }
-    }
-  }
-
   function load(stored: StoredRecord): StatefulEntry<R, V> {
     const { timeline, nextStep } = stored as StoredRecord & Pick<StatefulEntry<R, V>, 'timeline' | 'nextStep'>
     const entry = Object.assign(repository.load(stored), { timeline, nextStep })
@@ -407,7 +395,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     /** The operations that every store of records with a lifecycle has. */
     ofStore: {
       ...{ size, counts, find, search, upcoming, entries, explain, transition },
-      ...{ toStored, fromSnapshot, load, capture, restore },
+      ...{ toStored, load, capture, restore },
     },
   }
 }

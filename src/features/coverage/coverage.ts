@@ -36,7 +36,7 @@ export interface Coverage {
 }
 
 /** Counts facts, by operation. */
-export class FactCounts extends Map<string, Map<Fact, number>> {
+class FactCounts extends Map<string, Map<Fact, number>> {
   count(operation: string, fact: Fact, times = 1): void {
     let counts = this.get(operation)
     if (counts === undefined) {
