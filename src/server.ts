@@ -15,14 +15,12 @@ import { deprecation } from './features/deprecations/headers.js'
 import { createEventWaiters } from './features/events/waiters.js'
 import { faultDelivery } from './features/faults/delivery.js'
 import { forgetExchanges, observer } from './features/observer.js'
-import { createRequestReads } from './features/request-log/reads.js'
 import type { RequestLogBounds } from './features/request-log/request-log.js'
 import { createRequestLog } from './features/request-log/request-log.js'
 import type { Scenarios } from './features/scenarios/files.js'
 import { createScenarios } from './features/scenarios/files.js'
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
-import { createBacklog } from './http/event-stream.js'
 import { createLargeAnswers } from './http/large-answers.js'
 import { createLargeBodies } from './http/large-bodies.js'
 import { createLargeReads } from './http/large-reads.js'
@@ -97,8 +95,7 @@ export function buildServer(options: ServerOptions): {
   const { database, adminToken, timers = createTimers(), now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
-  const backlog = createBacklog(timers.elapsed)
-  const reads = { later: timers.later, ownerOf: clientOf, backlog }
+  const reads = { later: timers.later, ownerOf: clientOf }
   const largeDocuments = createLargeReads(reads, 1, 'Too many large documents are read', 1)
   const largeReads = createLargeReads(reads, 4, 'Too many pages and requests of the log are read')
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
@@ -217,8 +214,6 @@ export function buildServer(options: ServerOptions): {
         largeAnswers,
         largeDocuments,
         largeReads,
-        backlog,
-        requestReads: createRequestReads(requestLog, timers.elapsed),
         operations,
         documented,
         documents,
@@ -244,7 +239,7 @@ export function buildServer(options: ServerOptions): {
     /** What the server holds at the moment: nothing, when all requests are answered and their readers gone. */
     held: (): Held => ({
       timers: timers.pending(),
-      waits: waiters.size() + requestWaiters.size() + backlog.size(),
+      waits: waiters.size() + requestWaiters.size(),
       largeAnswers: largeAnswers.inUse(),
       largeBodies: largeBodies.inUse(),
       largeDocuments: largeDocuments.inUse(),

@@ -12,7 +12,6 @@ import { describeExpectation } from './expectation.js'
 import type { Names } from './options.js'
 import { assertOptions } from './options.js'
 import { createRecords } from './records.js'
-import { readStream, STREAM_OPTIONS } from './stream.js'
 import type * as types from './types.js'
 
 export interface ClientOptions {
@@ -79,28 +78,13 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     },
     /** The request log of the client. It is bounded: the oldest requests are dropped first. */
     requests: {
-      /** Lists the requests of the application with their responses. Secrets are masked. */
+      /**
+       * Lists the requests of the application with their responses. Secrets are masked. With `wait`, an empty list waits so
+       * many seconds for the next request.
+       */
       list: (filter?: types.RequestFilter): Promise<types.LoggedExchange[]> => all('/requests', filter),
       /** Returns one request by its `seq`. Rejects if the log does not have it. */
       get: (seq: number): Promise<types.LoggedExchange> => control('GET', `/requests/${seq}`),
-      /** Yields the requests that match, past and future, until the sandbox closes or the loop ends. */
-      stream(
-        { after, ...filter }: types.RequestFilter = {},
-        options: types.StreamOptions = {},
-      ): AsyncGenerator<types.LoggedExchange, void> {
-        assertOptions('requests.stream', options, STREAM_OPTIONS)
-        const { signal } = options
-        return readStream(
-          connection,
-          after => ({
-            method: 'GET',
-            path: '/_sandbox/requests',
-            query: { client: clientId, ...filter, after },
-            signal,
-          }),
-          after,
-        )
-      },
       /** Returns the requests that match as a HAR 1.2 document. Secrets are masked. */
       har: (filter: types.RequestFilter = {}): Promise<types.Har> =>
         control('GET', '/requests', { query: { ...filter, format: 'har' } }),
@@ -222,7 +206,7 @@ export interface Sandbox
    */
   fork(options?: string | types.ForkOptions): Promise<Sandbox>
   /**
-   * Closes the sandbox and its forks: pending calls reject and streams end.
+   * Closes the sandbox and its forks: pending calls reject.
    *
    * Closes the server too if `createSandbox` started it. A second call has no effect.
    */

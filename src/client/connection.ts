@@ -1,5 +1,4 @@
 import { SandboxError } from './errors.js'
-import type { Abort } from './types.js'
 
 export interface ConnectionOptions {
   /** The URL of the server without a trailing slash. */
@@ -15,8 +14,6 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent as JSON. URLSearchParams are sent as a form. */
   readonly body?: unknown
-  readonly accept?: string
-  readonly signal?: Abort | undefined
 }
 
 /** Sends a request. Resolves to the JSON body of the response. @throws SandboxError */
@@ -24,13 +21,10 @@ export type Call = <T>(method: Request['method'], path: string, options?: Pick<R
 
 /** Sends HTTP requests to a server until it is closed. */
 export interface Connection {
-  readonly isClosed: boolean
   /** Resolves to the JSON body of the response. @throws SandboxError */
   call<T>(request: Request): Promise<T>
   /** Resolves to the body of the response: its text, and its JSON value. @throws SandboxError */
   answer(request: Request): Promise<Answer>
-  /** Yields the chunks of the response body. @throws SandboxError */
-  read(request: Request): AsyncIterable<Uint8Array>
   /** Aborts all open requests. Later requests reject. */
   close(): void
 }
@@ -41,38 +35,26 @@ export interface Answer {
   readonly value: unknown
 }
 
-/** A response with an unread body. */
-interface OpenResponse {
-  readonly response: Response
-  release(): void
-}
-
 const CONTROL_PLANE = '/_sandbox'
 
 export function createConnection({ url, adminToken }: ConnectionOptions): Connection {
   const open = new Set<AbortController>()
   let isClosed = false
 
-  function headersOf({ path, body, headers, accept = 'application/json' }: Request): Record<string, string> {
+  function headersOf({ path, body, headers }: Request): Record<string, string> {
     return {
-      accept,
+      accept: 'application/json',
       ...(adminToken !== undefined && path.startsWith(CONTROL_PLANE) && { authorization: `Bearer ${adminToken}` }),
       ...(body !== undefined && !(body instanceof URLSearchParams) && { 'content-type': 'application/json' }),
       ...headers,
     }
   }
 
-  async function begin(request: Request): Promise<OpenResponse> {
-    const { method, path, query = {}, body, signal } = request
+  async function answer(request: Request): Promise<Answer> {
+    const { method, path, query = {}, body } = request
     const controller = new AbortController()
-    const abort = () => controller.abort()
-    const release = () => {
-      open.delete(controller)
-      signal?.removeEventListener('abort', abort)
-    }
     open.add(controller)
-    signal?.addEventListener('abort', abort)
-    if (isClosed || signal?.aborted) abort()
+    if (isClosed) controller.abort()
     try {
       const response = await fetch(`${url}${path}${queryOf(query)}`, {
         method,
@@ -80,23 +62,16 @@ export function createConnection({ url, adminToken }: ConnectionOptions): Connec
         ...(body !== undefined && { body: body instanceof URLSearchParams ? body : JSON.stringify(body) }),
         signal: controller.signal,
       })
-      if (!response.ok) throw errorOf(response.status, await response.text())
-      return { response, release }
+      const text = await response.text()
+      if (!response.ok) throw errorOf(response.status, text)
+      const value = parseJson(text)
+      if (value === undefined) throw unexpectedResponse(response.status)
+      return { text, value }
     } catch (error) {
-      release()
       throw toSandboxError(error)
+    } finally {
+      open.delete(controller)
     }
-  }
-
-  async function answer(request: Request): Promise<Answer> {
-    const { response, release } = await begin(request)
-    const reading = response.text().catch(error => {
-      throw toSandboxError(error)
-    })
-    const text = await reading.finally(release)
-    const value = parseJson(text)
-    if (value === undefined) throw unexpectedResponse(response.status)
-    return { text, value }
   }
 
   /** Converts any failure of a request to a SandboxError. */
@@ -109,21 +84,8 @@ export function createConnection({ url, adminToken }: ConnectionOptions): Connec
   }
 
   return {
-    get isClosed() {
-      return isClosed
-    },
     call: async <T>(request: Request) => (await answer(request)).value as T,
     answer,
-    async *read(request) {
-      const { response, release } = await begin(request)
-      try {
-        for await (const piece of response.body as AsyncIterable<Uint8Array>) yield piece
-      } catch (error) {
-        throw toSandboxError(error)
-      } finally {
-        release()
-      }
-    },
     close() {
       isClosed = true
       for (const controller of open) controller.abort()

@@ -5,8 +5,7 @@ import type { Source } from './evidence.js'
 import { evidenceOf } from './evidence.js'
 import type { Names } from './options.js'
 import { assertOptions } from './options.js'
-import { readStream, STREAM_OPTIONS } from './stream.js'
-import type { ClockState, Event, EventFilter, NextOptions, StreamOptions } from './types.js'
+import type { ClockState, Event, EventFilter, NextOptions } from './types.js'
 
 interface EventPage {
   readonly data: Event[]
@@ -76,13 +75,6 @@ export function createEvents(connection: Connection, source: Source) {
     return new SandboxError(message, { code: 'TIMEOUT' })
   }
 
-  async function* stream(filter: EventFilter = {}, options: StreamOptions = {}): AsyncGenerator<Event, void> {
-    assertOptions('events.stream', filter, FILTER)
-    assertOptions('events.stream', options, STREAM_OPTIONS)
-    const open = (after: number) => ({ ...requestOf(filter, { after }), signal: options.signal })
-    for await (const event of readStream<Event>(connection, open, filter.after)) if (matches(filter, event)) yield event
-  }
-
   return {
     /** The changes of state of the client's records. */
     events: {
@@ -95,8 +87,6 @@ export function createEvents(connection: Connection, source: Source) {
        * Rejects with a `SandboxError` of code TIMEOUT after the timeout, and writes evidence as `requests.expect` does.
        */
       next,
-      /** Yields all past and future events until the sandbox closes or the loop ends. */
-      stream,
     },
     forget: () => positions.clear(),
   }

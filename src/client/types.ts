@@ -177,16 +177,3 @@ export interface NextOptions {
   /** The timeout in whole seconds. Default: 4. */
   readonly timeoutSeconds?: number | undefined
 }
-
-/** The options of `events.stream()` and `requests.stream()`. */
-export interface StreamOptions {
-  /** Ends the stream when it is aborted. */
-  readonly signal?: Abort | undefined
-}
-
-/** The part of `AbortSignal` that the library uses. */
-export interface Abort {
-  readonly aborted: boolean
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
-}

@@ -18,7 +18,6 @@ interface Operation {
   readonly description?: string
   readonly parameters?: readonly { in: string; name: string; required: boolean; description: string; schema: Schema }[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
-  readonly responses?: { readonly 200?: { readonly content?: object } }
 }
 
 /** An argument or option, such as `reason-code`, or `effect.retry-after` for a member of a member. */
@@ -67,7 +66,7 @@ const INPUT = { type: 'string', description: 'A file with the body as JSON or YA
 const FOLLOW = { type: 'boolean', description: 'Prints each new one, too, until it is interrupted.' }
 
 function toCommand(path: string, method: string, operation: Operation): Command {
-  const { 'x-command': command, parameters = [], requestBody, responses } = operation
+  const { 'x-command': command, parameters = [], requestBody } = operation
   const [name = '', file] = command.split(/ (?=\[?FILE)/)
   const given = parameters.map(({ name, required: isRequired, schema, description, ...place }) => {
     return { ...place, name: toOption(name), members: [name], isRequired, schema: { ...schema, description } }
@@ -76,8 +75,8 @@ function toCommand(path: string, method: string, operation: Operation): Command 
   const fields = file === 'FILE' ? [] : fieldsOf(body)
   const options: Field[] = [...given.filter(field => field.in === 'query' && field.name !== 'client'), ...fields]
   if (fields.length > 0) options.push({ name: 'input', in: 'none', members: [], schema: INPUT })
-  const canFollow = Object.hasOwn(responses?.[200]?.content ?? {}, 'text/event-stream')
-  if (canFollow) options.push({ name: 'follow', in: 'none', members: [], schema: FOLLOW })
+  if (given.some(({ name }) => name === 'wait'))
+    options.push({ name: 'follow', in: 'none', members: [], schema: FOLLOW })
   // Required texts of the body, or else its only member, are arguments.
   const required = fields.filter(({ isRequired, schema }) => isRequired && schema.type === 'string')
   const texts = required.length === 0 && fields.length === 1 ? fields : required

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import { type Connection, createConnection } from '../client/connection.js'
+import { type Connection, createConnection, type Request } from '../client/connection.js'
 import { SandboxError } from '../client/errors.js'
 import { describeExpectation } from '../client/expectation.js'
-import { readStream } from '../client/stream.js'
 import type { Expectation, Verification } from '../client/types.js'
 import { COMMON, leadingWords, type Output, parseLine, readServer, type Values } from '../command-line.js'
 import { ConfigError, type Environment, nearestName } from '../config.js'
@@ -90,8 +89,7 @@ async function call(command: Command, given: readonly string[], context: Context
   const query = { ...(isNamed && { client }), ...request.query }
   const write = (text: string) => output.stdout.write(`${text}\n`)
   if (values.follow) {
-    const open = (after: number) => ({ ...request, query: { ...query, after } })
-    for await (const item of readStream(connection, open, Number(request.query.after ?? 0)))
+    for await (const item of follow(connection, { ...request, query }))
       write(values.json ? JSON.stringify(item) : formatRow(item))
   }
   let code = 0
@@ -106,4 +104,25 @@ async function call(command: Command, given: readonly string[], context: Context
     code = 1
   }
   return code
+}
+
+/** The longest wait of a call, in seconds. */
+const WAIT_SECONDS = 60
+
+interface Page {
+  readonly data: readonly { readonly seq: number }[]
+  readonly last: number
+}
+
+/** Yields the items of a list after a number, past and new, without an end. Continues from 1 after a reset of the client. */
+async function* follow(connection: Connection, { query, ...request }: Request) {
+  let after = Number(query?.after ?? 0)
+  for (let known = 0; ; ) {
+    const next = { after, wait: WAIT_SECONDS, before: undefined, limit: undefined, format: undefined }
+    const { data, last } = await connection.call<Page>({ ...request, query: { ...query, ...next } })
+    yield* data
+    // After a reset, numbers start again at 1.
+    after = data.at(-1)?.seq ?? (last < known ? 0 : Math.max(after, last))
+    known = last
+  }
 }

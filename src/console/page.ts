@@ -47,8 +47,6 @@ export const PARAMETERS = {
   errors: text,
   hints: text,
   kind: Type.String({ maxLength: 50, 'x-expected': 'the kind of a fault' }),
-  // The changes of the page: `requests`, or of all else.
-  of: text,
 } as const
 export type Query = Readonly<Record<string, string | undefined>>
 

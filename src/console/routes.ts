@@ -35,7 +35,6 @@ import {
   senderFor,
   sentPath,
 } from './calls.js'
-import { streamChanges } from './changes.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
 import { cut, plain, proofOf, sentenceOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
@@ -200,11 +199,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       return answer.stream()
     })
   }
-  app.get('/changes', page, (request, reply) =>
-    inTurn(clientOf(request), () => {
-      streamChanges(clientOf(request), (request.query as Query).of === 'requests', { request, reply }, context)
-    }),
-  )
   // The command of a form whose fields have changed.
   app.post('/command', { ...page, preHandler: begin }, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')

@@ -2,7 +2,6 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
 import { JSON_TYPE } from '../http/error-handler.js'
-import type { Backlog } from '../http/event-stream.js'
 import { jsonPieces } from '../http/json-pieces.js'
 import type { LargeAnswers } from '../http/large-answers.js'
 import { LARGE } from '../http/large-answers.js'
@@ -16,7 +15,6 @@ import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Coverage } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
-import type { RequestReads } from './request-log/reads.js'
 import type { RequestLog } from './request-log/request-log.js'
 import type { Scenarios } from './scenarios/files.js'
 
@@ -37,10 +35,6 @@ export interface ControlContext {
   readonly largeDocuments: LargeReads
   /** The places for pages, and for requests of the log, that are read. */
   readonly largeReads: LargeReads
-  /** What the readers of streams have not taken. */
-  readonly backlog: Backlog
-  /** The reads of the request log for streams. */
-  readonly requestReads: RequestReads
   readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]

@@ -1,14 +1,11 @@
 import { setImmediate } from 'node:timers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Backlog } from './event-stream.js'
 import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
 export interface LargeReadsOptions extends Pick<Timers, 'later'> {
   /** Returns the client that a request is for. Clients take turns. */
   readonly ownerOf: (request: FastifyRequest) => string
-  /** Has the answers that are made, and wait for their readers. */
-  readonly backlog: Pick<Backlog, 'add' | 'remove'>
 }
 
 export type LargeReads = ReturnType<typeof createLargeReads>
@@ -21,7 +18,7 @@ export type LargeReads = ReturnType<typeof createLargeReads>
  * @param mostPaused the most reads that keep their memory while they wait for their client
  */
 export function createLargeReads(
-  { later, ownerOf, backlog }: LargeReadsOptions,
+  { later, ownerOf }: LargeReadsOptions,
   most: number,
   what: string,
   mostPaused = Infinity,
@@ -46,14 +43,8 @@ export function createLargeReads(
       isLeft = true
     }
     // The answer is made. Its reader keeps no place.
-    answer.once('prefinish', () => {
-      if (!isLeft) backlog.add(answer, answer.writableLength > 0)
-      leaveSoon()
-    })
-    answer.once('close', () => {
-      backlog.remove(answer)
-      leaveSoon()
-    })
+    answer.once('prefinish', leaveSoon)
+    answer.once('close', leaveSoon)
     return leaveSoon
   }
 

@@ -138,7 +138,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       for (let end = before; ; ) {
         const rows = await read('list requests', LIST, clientId, after, end, most)
         const [first] = rows
-        if (first === undefined) return { data, first: 1, last: 0, dropped: 0 }
+        if (first === undefined) return { data, last: 0, dropped: 0 }
         const seqs = rows.flatMap(({ seq }) => (seq === null ? [] : Number(seq)))
         const entries = (await inSlices(toEntries(rows))).reverse()
         data = [
@@ -147,8 +147,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
         ]
         if (most === null || seqs.length < most || data.length === limit) {
           const [last, cleared, kept] = [first.last, first.cleared, first.kept].map(Number) as [number, number, number]
-          const oldest = first.oldest === null ? last + 1 : Number(first.oldest)
-          return { life: first.life, data, first: oldest, last, dropped: last - cleared - kept }
+          return { life: first.life, data, last, dropped: last - cleared - kept }
         }
         end = seqs.at(-1) as number
       }
@@ -232,8 +231,7 @@ const ADD = `
 
 /** The requests between two numbers, the latest first, with the counts of the whole log in each row. */
 const LIST = `
-  SELECT last, cleared, life, (SELECT count(*) FROM sandbox_request WHERE client_id = $1) AS kept,
-    (SELECT min(seq) FROM sandbox_request WHERE client_id = $1) AS oldest, seq, content
+  SELECT last, cleared, life, (SELECT count(*) FROM sandbox_request WHERE client_id = $1) AS kept, seq, content
   FROM sandbox_request_count AS counts
   LEFT JOIN sandbox_request AS request ON request.client_id = counts.client_id AND seq > $2::bigint AND seq < $3::bigint
   WHERE counts.client_id = $1 ORDER BY seq DESC LIMIT $4::bigint`

@@ -2,17 +2,16 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { kinds } from '../../src/console/kinds.js'
 import { sentenceOf } from '../../src/console/notices.js'
 import { causeOf } from '../../src/console/views/parts.js'
 import { EFFECT_KINDS } from '../../src/features/faults/schemas.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import type { Tenant } from '../../src/tenants/tenant.js'
-import { follow as followStream } from '../event-stream.js'
-import type { BuildOptions, Client } from '../helper.js'
+import type { Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
-import { buildLogged, listen } from '../http/raw.js'
+import { buildLogged } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import {
@@ -1210,7 +1209,7 @@ t.test('console, Safety: with an admin token, every page and action needs the to
   const ADMIN = 'adm1n'
   const app: FastifyInstance = build(t, { adminToken: ADMIN })
   await connect(app)
-  for (const path of ['', '/requests', '/changes', '/state.json', '/assets/console.css', '/nowhere']) {
+  for (const path of ['', '/requests', '/state.json', '/assets/console.css', '/nowhere']) {
     t.equal((await open(app, path)).statusCode, 401, path)
   }
   t.match((await tokenOf(app)).json(), { code: 'ADMIN_TOKEN_REQUIRED' })
@@ -1221,103 +1220,6 @@ t.test('console, Safety: with an admin token, every page and action needs the to
   t.equal((await open(app, '/state.json', { headers })).statusCode, 200)
   t.notMatch((await open(app, '/failures', { headers })).payload, ADMIN)
   t.equal((await tokenOf(app, headers)).statusCode, 200)
-})
-
-/** A client of a server of its own that listens. `read` begins to read the changes of its pages. */
-async function live(t: Test, options: BuildOptions = {}) {
-  const app = build(t, options)
-  const client = await connect(app)
-  const port = await listen(app)
-  return {
-    ...client,
-    read: async (of = '') => {
-      const reader = await followStream(port, `${CONSOLE}/changes?client=acme${of}`)
-      // The page may have been loaded before a change.
-      t.match(await reader.next(), [{ event: 'change' }])
-      const count = () => reader.text().match(/event: change/g)?.length
-      return { ...reader, count, changes: async () => t.match(await reader.next(), [{ event: 'change' }]) }
-    },
-  }
-}
-
-t.test('console, Live pages: a change of the client is an event, whatever made it; several are one', async t => {
-  const { app, get, post, control, read } = await live(t)
-  const reader = await read()
-  await post('/api/v1/mandates', mandate())
-  await reader.changes()
-  await control('PUT', '/settings', { mandateActivation: 'manual' })
-  await control('POST', '/faults', { effect: { kind: 'garbage' } })
-  await reader.changes()
-  // Pages and reads are no change.
-  await open(app, '')
-  await control('GET', '/clock')
-  const requests = await read('&of=requests')
-  await control('DELETE', '/faults')
-  await get('/api/v1/mandates')
-  await requests.changes()
-  await reader.changes()
-  t.equal(reader.count(), 4)
-  reader.hangUp()
-  requests.hangUp()
-  await Promise.all([reader.end, requests.end])
-  t.equal((await open(app, '/changes', { client: 'nobody' })).statusCode, 404)
-})
-
-t.test('console, Live pages: a page renews itself at most twice a second', async t => {
-  const time = manualTime()
-  const { app, control, read } = await live(t, { now: time.now, timers: time.timers })
-  const reader = await read()
-  for (const milliseconds of [0, 499]) {
-    time.pass(milliseconds)
-    await control('PUT', '/settings', { mandateActivation: 'manual' })
-  }
-  time.pass(1)
-  await call(app, 'DELETE', '/_sandbox/clients/acme')
-  time.pass(0)
-  await reader.end
-  t.equal(reader.count(), 2)
-})
-
-t.test('console, Live pages: a fault that expires is a change', async t => {
-  const time = manualTime()
-  const { control, read } = await live(t, { now: time.now, timers: time.timers })
-  for (const ttl of ['PT6S', 'PT9S'])
-    await control('POST', '/faults', { ttl, effect: { kind: 'drop', when: 'before' } })
-  const reader = await read()
-  for (const milliseconds of [6000, 3000]) {
-    time.pass(milliseconds - 1)
-    time.pass(1)
-    await reader.changes()
-  }
-  reader.hangUp()
-  await reader.end
-  t.equal(reader.count(), 3)
-})
-
-t.test('console, Live pages: a page without a change gets no event; due work is one', async t => {
-  const time = manualTime()
-  const { get, post, control, read } = await live(t, { now: time.now, timers: time.timers })
-  await post('/api/v1/mandates', mandate())
-  await post('/api/v1/direct-debit', collection())
-  await control('PATCH', '/clock', { mode: 'running', rate: 3600 })
-  const [records, requests] = [await read(), await read('&of=requests')]
-  const { at } = (await control('GET', '/upcoming')).body.data[0]
-  const due = (Date.parse(at) - Date.parse(MONDAY)) / 3600
-  // A comment keeps each stream alive meanwhile.
-  for (let passed = 0; passed + 15_000 < due; passed += 15_000) time.pass(15_000)
-  for (const stream of [records, requests]) {
-    await stream.sees('still here')
-    t.equal(stream.count(), 1)
-  }
-  time.pass(15_000)
-  await records.changes()
-  await get('/api/v1/mandates')
-  await requests.changes()
-  for (const stream of [records, requests]) {
-    stream.hangUp()
-    await stream.end
-    t.equal(stream.count(), 2)
-  }
 })
 
 t.test('console, Pages: a browser gets the script, its imports and the style sheet', async t => {

@@ -149,7 +149,7 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: 404 and 405 come before the token, a
     ['GET', '/_sandbox/clock?client=nobody', {}, 401],
     ['GET', '/_sandbox/clock?client=a&client=b', {}, 401],
     ['GET', '/_sandbox/events?wait=61', {}, 401],
-    ['GET', '/_sandbox/events', { headers: { accept: 'text/event-stream' } }, 401],
+    ['GET', '/_sandbox/requests?wait=60', {}, 401],
     ['GET', `${CLIENTS}?x=${LIVE}`, {}, 401],
     ['GET', '/_sandbox/%63lients', {}, 401],
     ['POST', '/_sandbox/faults', { body: '{' }, 401],

@@ -233,7 +233,7 @@ t.test('decisions §1: request targets on the wire', async t => {
   t.notMatch(JSON.stringify((await client.control('GET', '/requests')).body), '#x')
 })
 
-t.test('decisions §1: each route of GET answers HEAD with the same status, also one that streams', async t => {
+t.test('decisions §1: each route of GET answers HEAD with the same status', async t => {
   const client = await connect(listening, 'heads')
   const known: Record<string, string> = { seq: '1', code: 'INVALID_FIELD', reference: 'MND-0001' }
   await client.post('/api/v1/mandates', mandate())
@@ -242,20 +242,15 @@ t.test('decisions §1: each route of GET answers HEAD with the same status, also
     const path = route.replace(/:(\w+)/g, (_, name) => known[name] ?? 'MND-0001')
     const isOfClient = !route.startsWith('/api/') && !route.includes('/assets/')
     const target = isOfClient ? `${path}?client=heads` : path
-    // A stream has no end.
-    const isStream = /\/(events|requests|changes)$/.test(route)
-    for (const accept of isStream ? ['application/json', 'text/event-stream'] : ['text/html, application/json;q=0.5']) {
-      const headers = { ...headersOf(client), accept }
-      const get = httpGet({ port, path: target, headers, agent: false })
-      const [{ statusCode, headers: expected }] = (await once(get, 'response')) as [IncomingMessage]
-      get.destroy()
-      connection.send(request(`HEAD ${target}`, headers) + request(`GET ${LIVE}`))
-      const head = await connection.read('HEAD')
-      const found = [head?.status, head?.headers['content-type'], (await connection.read())?.status]
-      t.same(found, [statusCode, expected['content-type'], 200], `${accept} ${target}`)
-    }
+    const headers = { ...headersOf(client), accept: 'text/html, application/json;q=0.5' }
+    const get = httpGet({ port, path: target, headers, agent: false })
+    const [{ statusCode, headers: expected }] = (await once(get, 'response')) as [IncomingMessage]
+    get.destroy()
+    connection.send(request(`HEAD ${target}`, headers) + request(`GET ${LIVE}`))
+    const head = await connection.read('HEAD')
+    const found = [head?.status, head?.headers['content-type'], (await connection.read())?.status]
+    t.same(found, [statusCode, expected['content-type'], 200], target)
   }
-  t.ok(routes.includes('/_sandbox/console/changes'))
   connection.destroy()
 })
 

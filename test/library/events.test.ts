@@ -1,5 +1,5 @@
-/** The events of a sandbox's client: as a list, one at a time, as a stream. */
-import { getEventListeners, once } from 'node:events'
+/** The events of a sandbox's client: as a list, one at a time. */
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -87,62 +87,6 @@ method('events.next starts again after a reset', async (t, sandbox) => {
   t.match(await events.next({ kind: 'collection' }), { seq: 2 })
 })
 
-method('events.stream tells what has been, then what comes', async (t, sandbox) => {
-  await make(sandbox)
-  const seen: Event[] = []
-  for await (const event of sandbox.events.stream()) {
-    seen.push(event)
-    if (event.to === 'PENDING') await sandbox.clock.advance({ toNextEvent: true })
-    if (event.to === 'SUBMITTED') await sandbox.collections.process('COL-0001')
-    if (event.to === 'PROCESSING') break
-  }
-  t.same(states(seen), ['ACTIVE', 'PENDING', 'SUBMITTED', 'PROCESSING'])
-  t.same(seen.slice(0, 2), CREATED)
-  await sandbox.clock.get()
-})
-
-method('events.stream: filters, and where to begin', async (t, sandbox) => {
-  await make(sandbox)
-  await sandbox.clock.advance({ by: 'P10D' })
-  const first = async (filter: Parameters<typeof sandbox.events.stream>[0]) => {
-    for await (const { seq } of sandbox.events.stream(filter)) return seq
-    return undefined
-  }
-  t.equal(await first({ kind: 'collection' }), 2)
-  t.equal(await first({ reference: 'COL-0001', after: 2 }), 3)
-  t.equal(await first({ to: 'SETTLED' }), 5)
-  const kind = 'payment' as 'bill'
-  t.match(await refusal(first({ kind })), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
-})
-
-method('events.stream continues after a reset', async (t, sandbox) => {
-  await make(sandbox)
-  const stream = sandbox.events.stream({ kind: 'mandate' })
-  t.match(await stream.next(), { value: { seq: 1, at: MONDAY } })
-  const next = stream.next()
-  await sandbox.reset()
-  await sandbox.clock.advance({ by: 'P1D' })
-  await api(sandbox, 'POST', '/mandates', mandate())
-  t.match(await next, { value: { seq: 1, at: '2026-11-03T09:00:00Z' } })
-  await stream.return?.()
-})
-
-method('events.stream ends with the signal that it is given', async (t, sandbox) => {
-  await make(sandbox)
-  const controller = new AbortController()
-  const { signal } = controller
-  const left = sandbox.events.stream({}, { signal })
-  await left.next()
-  await left.return()
-  t.same(getEventListeners(signal, 'abort'), [], 'one that is left keeps no listener')
-  const stream = sandbox.events.stream({ kind: 'mandate' }, { signal })
-  t.match(await stream.next(), { done: false })
-  const next = stream.next()
-  controller.abort()
-  t.match(await next, { done: true })
-  t.match(await sandbox.events.stream({}, { signal }).next(), { done: true }, 'one that is aborted already')
-})
-
 t.test(`library, In your tests: events.list goes through all pages`, async t => {
   const sandbox = await create(t)
   const [mandate] = RECORDS.mandates
@@ -158,7 +102,6 @@ t.test(`library, In your tests: events.list goes through all pages`, async t => 
 // ---------------------------------------------------------------------------------------- a server that is not as usual
 
 const event = (seq: number, changes: Partial<Event> = {}): Event => ({ ...(CREATED[0] as Event), seq, ...changes })
-const message = (told: Event) => `id: ${told.seq}\nevent: ${told.kind}\ndata: ${JSON.stringify(told)}\n\n`
 
 /** A stand-in for a server, which answers the requests for events in turn; tells with what queries. */
 async function standIn(t: Test, ...answers: ((response: ServerResponse) => void)[]) {
@@ -217,50 +160,4 @@ t.test(`library, In your tests: events.next waits 4 s unless one says otherwise,
     { after: '0', wait: '4' },
     { after: '1', wait: '3' },
   ])
-})
-
-t.test(`library, In your tests: events.stream puts together what comes in pieces`, async t => {
-  const text = message(event(2, { reference: 'MND-Müller' }))
-  const bytes = Buffer.from(text)
-  const cut = Buffer.from(text.slice(0, text.indexOf('ü'))).length + 1
-  let sendRest = () => {}
-  const { sandbox } = await standIn(t, response => {
-    response.write(Buffer.concat([Buffer.from(`: hello\n\n${message(event(1))}`), bytes.subarray(0, cut)]))
-    sendRest = () => response.end(bytes.subarray(cut))
-  })
-  const stream = sandbox.events.stream()
-  t.match(await stream.next(), { value: { seq: 1 } })
-  sendRest()
-  t.match(await stream.next(), { value: { seq: 2, reference: 'MND-Müller' } })
-})
-
-t.test(`library, In your tests: events.stream goes on where it was cut off`, async t => {
-  const { sandbox, queries } = await standIn(
-    t,
-    response => void response.end(`: hello\n\n${message(event(1))}`),
-    response => {
-      response.write(`: still here\n\n${message(event(2))}${message(event(3))}`, () => response.socket?.destroy())
-    },
-    response => void response.end('event: reset\nid: 0\ndata: {}\n\n'),
-    response => void response.end(message(event(1))),
-  )
-  const seen: number[] = []
-  const error = await refusal(
-    (async () => {
-      for await (const { seq } of sandbox.events.stream()) seen.push(seq)
-    })(),
-  )
-  t.match(error, { code: 'UNREACHABLE', status: null })
-  t.same(seen, [1, 2, 3, 1])
-  t.same(
-    queries.map(({ after }) => after),
-    ['0', '1', '3', '0', '1'],
-  )
-})
-
-t.test(`library, In your tests: events.stream does not come again where it gets nowhere`, async t => {
-  const { sandbox, queries } = await standIn(t, response => void response.end(': hello\n\n'))
-  const error = await refusal(sandbox.events.stream().next())
-  t.match(error, { code: 'UNREACHABLE', message: /ended/ })
-  t.equal(queries.length, 1)
 })

@@ -347,24 +347,6 @@ t.test(`library, In your tests: close does not wait for those who wait for event
   t.equal(await raw.read(), undefined, 'and its connection ends')
 })
 
-t.test(`library, In your tests: close does not wait for streams; they end`, PROMPTLY, async t => {
-  const sandbox = await create(t)
-  const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
-  await sandbox.seed(RECORDS)
-  const own = sandbox.events.stream()
-  const others = other.events.stream()
-  const first = (await sandbox.events.list())[0]
-  t.same(await own.next(), { done: false, value: first })
-  t.same(await others.next(), { done: false, value: first })
-  const { length } = await sandbox.events.list()
-  for (const stream of [own, others]) for (const _ of Array(length - 1).keys()) await stream.next()
-  const [ended, broken] = [own.next(), refusal(others.next())]
-  await sandbox.close()
-  t.same(await ended, { done: true, value: undefined })
-  t.match((await broken).code, /^(UNREACHABLE|SERVICE_UNAVAILABLE)$/)
-  t.same(await own.next(), { done: true, value: undefined })
-})
-
 t.test(`library, In your tests: close delivers at once what a fault delays`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const token = await sandbox.token()
@@ -399,14 +381,13 @@ t.test(`library, In your tests: closing a connection rejects only the calls that
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)
-  const stream = other.events.stream({ kind: 'mandate' })
-  await stream.next()
-  const [waiting, ended] = [refusal(other.events.next({ to: 'SETTLED' }, { timeoutSeconds: 60 })), stream.next()]
+  const waiting = refusal(other.events.next({ to: 'SETTLED' }, { timeoutSeconds: 60 }))
+  const requests = refusal(other.requests.list({ after: 99, wait: 60 }))
   const stays = sandbox.events.next({ to: 'SETTLED' }, { timeoutSeconds: 60 })
   await sandbox.clock.get()
   await other.close()
   t.match(await waiting, { code: 'CLOSED', status: null })
-  t.same(await ended, { done: true, value: undefined })
+  t.match(await requests, { code: 'CLOSED', status: null })
   await sandbox.clock.advance({ by: 'P10D' })
   t.match(await stays, { reference: 'COL-0001', to: 'SETTLED' })
 })
@@ -503,8 +484,6 @@ t.test('library, In your tests: every method refuses options that it does not ha
     'events.next': () => events.next({ state: 'SETTLED' }),
     'events.next options': () => events.next({}, { timeout: 1 }),
     'events.next number': () => events.next({}, 5),
-    'events.stream': () => events.stream({ kinds: 'bill' }).next(),
-    'events.stream options': () => events.stream({}, { abort: true }).next(),
     'collections.list': () => collections.list({ state: ['PENDING'] }),
     'collections.all cursor': () => collections.all({ limit: 1 }),
     'collections.create': () => collections.create({ ...RECORDS.collections[0], date: '2026-11-09' }),

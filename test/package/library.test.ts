@@ -49,7 +49,7 @@ export async function run(token: string | undefined): Promise<readonly string[]>
   const event: Event = await sandbox.events.next({ kind: 'bill' }, { timeoutSeconds: 1 })
   // @ts-expect-error: it is a text, or null
   const from: string = event.from
-  for await (const { to } of sandbox.events.stream({ reference: 'INV-0001' })) if (to === 'PAID') break
+  const [{ seq }]: { seq: number }[] = await sandbox.requests.list({ after: 1, wait: 1 })
   const { record } = await sandbox.bills.explain('INV-0001', { region: 'EU' })
   const [collection] = await sandbox.collections.all({ status: ['SETTLED'], amountMin: '10' })
   const { totalCount }: { totalCount: number } = await sandbox.collections.list({ status: ['SETTLED'], limit: 1 })

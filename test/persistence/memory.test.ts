@@ -4,10 +4,9 @@ import { setImmediate } from 'node:timers/promises'
 import { DEMO_CLIENT } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
 import { gist, refused } from '../answers.js'
-import { follow } from '../event-stream.js'
 import type { Client } from '../helper.js'
 import { bill, call, connect, MONDAY, pluck, requestToken } from '../helper.js'
-import { closed, headersOf, listen } from '../http/raw.js'
+import { headersOf, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { faulty, onDatabase, onSqliteOnly, resume, secondServer, sqlite, stateOf } from './helper.js'
 
@@ -20,25 +19,20 @@ function beginBill(port: number, token: string) {
   return sent
 }
 
-onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant that is followed makes room afterwards', async (t, storage) => {
+onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant that is waited for makes room afterwards', async (t, storage) => {
   const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
-  const port = await listen(app)
-  for (const [path, id] of [
-    ['events', '1'],
-    ['requests', '2'],
+  for (const [path, seq] of [
+    ['events', 1],
+    ['requests', 2],
   ] as const) {
     const client = await connect(app, path)
-    const arrived = once(app.server, 'connection')
-    const reader = await follow(port, `/_sandbox/${path}?client=${path}&after=${Number(id) - 1}`)
-    const [socket] = await arrived
-    await reader.sees('\n\n')
+    const waiting = client.control('GET', `/${path}?after=${seq - 1}&wait=60`)
+    // The call waits once a later one is answered.
+    await client.control('GET', '/clock')
     await connect(app, 'other')
     t.ok(registry.peek(path), `${path}: it stays in memory`)
     for (const n of [1, 2]) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
-    t.match(await reader.next(), [{ id }])
-    const isGone = closed(socket)
-    reader.hangUp()
-    await isGone
+    t.match((await waiting).body.data, [{ seq }])
     await connect(app, 'another')
     t.equal(registry.peek(path), undefined, `${path}: it makes room`)
     t.equal((await client.get('/api/v1/bills')).body.totalCount, 2, 'and comes back')

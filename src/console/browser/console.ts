@@ -5,10 +5,8 @@
 import { Idiomorph } from 'idiomorph'
 import { formatMoment } from '../moments.js'
 
-/** The shortest time between two renewals of the page. */
-const PAUSE_MS = 500
-/** The time until a lost connection is tried again. */
-const RETRY_MS = 1000
+/** The time between two renewals of the page. */
+const PAUSE_MS = 1000
 /** The time for which a button says that it has copied. */
 const COPIED_MS = 2000
 
@@ -94,77 +92,55 @@ function goOn() {
   document.querySelector('.story > :last-child')?.scrollIntoView()
 }
 
-let isFetching = false
-let isStale = false
-let lastRenewal = 0
+let renewal: ReturnType<typeof setTimeout> | undefined
+/** The page that the last renewal showed. */
+let latest = ''
 
-/** Fetches the page again and shows it. Several changes during a renewal make one more. */
-async function renew() {
-  if (isFetching) {
-    isStale = true
-    return
-  }
-  isFetching = true
-  await new Promise(done => setTimeout(done, lastRenewal + PAUSE_MS - performance.now()))
-  lastRenewal = performance.now()
-  isStale = false
+/** Renews the page again and again, as long as it is visible and the server admits it. */
+async function poll() {
+  clearTimeout(renewal)
+  if (document.hidden) return
+  const isAdmitted = await renew()
+  clearTimeout(renewal)
+  if (isAdmitted) renewal = setTimeout(poll, PAUSE_MS)
+}
+
+/** Fetches the page again, and shows its changes. Resolves to whether the server admits it. */
+async function renew(): Promise<boolean> {
   const address = location.href
   try {
     const answer = await fetch(address, { headers: { accept: 'text/html' } })
     const html = await answer.text()
     // Meanwhile, a form may have brought another page, or a refusal that must stay.
-    if (location.href !== address || sending !== undefined || document.querySelector('form .error')) return
-    if (isOfConsole(html)) morph(html)
-    // A new page asks for the token, unless a text would be lost. Any other answer is of a server in between.
-    else if (answer.status === 401 && changedFields().length === 0) location.reload()
-    else element('offline').textContent = answer.status === 401 ? NO_TOKEN : AWAY
+    if (location.href !== address || sending !== undefined || document.querySelector('form .error')) return true
+    if (isOfConsole(html)) {
+      element('offline').textContent = ''
+      if (html !== latest) morph(html)
+      latest = html
+      return true
+    }
+    // Any other answer is of a server in between.
+    if (answer.status !== 401) element('offline').textContent = AWAY
+    // A new page asks for the token, unless a text would be lost.
+    else if (changedFields().length === 0) location.reload()
+    else element('offline').textContent = NO_TOKEN
+    return answer.status !== 401
   } catch {
-    // The stream reports that the server is away.
-  } finally {
-    isFetching = false
-    if (isStale) void renew()
+    element('offline').textContent = AWAY
+    return true
   }
 }
 
-let changes: EventSource | undefined
-
-/** Listens to changes of the client, as long as the page is visible. */
-function listen() {
-  const address = document.body.dataset.changes
-  if (address === undefined || document.hidden || changes !== undefined) return
-  changes = new EventSource(address)
-  changes.addEventListener('change', () => void renew())
-  changes.addEventListener('open', () => {
-    element('offline').textContent = ''
-  })
-  changes.addEventListener('error', () => {
-    if (changes?.readyState !== EventSource.CLOSED) {
-      element('offline').textContent = AWAY
-      return
-    }
-    // An answer refuses the stream. That to the page says why.
-    stop()
-    setTimeout(() => {
-      listen()
-      void renew()
-    }, RETRY_MS)
-  })
-}
-
-function stop() {
-  changes?.close()
-  changes = undefined
-}
-
 document.addEventListener('visibilitychange', () => {
-  if (document.hidden) return stop()
   // It can be of a time before the other tab.
-  element('notice').classList.add('seen')
-  listen()
-  void renew()
+  if (!document.hidden) element('notice').classList.add('seen')
+  void poll()
 })
-addEventListener('pagehide', stop)
-addEventListener('pageshow', listen)
+addEventListener('pagehide', () => clearTimeout(renewal))
+addEventListener('pageshow', () => {
+  clearTimeout(renewal)
+  renewal = setTimeout(poll, PAUSE_MS)
+})
 
 /** The form that waits for its answer. */
 let sending: HTMLFormElement | undefined
@@ -222,14 +198,13 @@ async function send(form: HTMLFormElement) {
     const { pathname } = location
     if (answer.redirected) history.pushState(null, '', answer.url)
     morph(html, other => other === form || location.pathname !== pathname)
+    latest = ''
     forgetNotice()
     const refused = document.querySelector<HTMLElement>('[autofocus], form .error')
     refused?.focus()
     // It may have the focus already, out of view.
     refused?.scrollIntoView({ block: 'nearest' })
     if (isOfStory) goOn()
-    stop()
-    listen()
   } catch {
     say('No answer came. Look for the effect of this form before you send it again.')
   } finally {
@@ -252,7 +227,7 @@ async function follow(code: HTMLElement) {
     const text = await answer.text()
     if (answer.ok && followed.get(code) === turn) code.textContent = text
   } catch {
-    // The stream reports that the server is away.
+    // The next renewal reports that the server is away.
   }
 }
 
@@ -361,6 +336,5 @@ document.addEventListener('click', async ({ target }) => {
 
 enhance()
 forgetNotice()
-listen()
 document.getElementById(sessionStorage.getItem(FOCUS) ?? '')?.focus()
 sessionStorage.removeItem(FOCUS)

@@ -92,10 +92,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
         <script key="script" type="module" src={addressOf(page, 'console/assets/console/browser/console.js')} />,
       ]}
       client={<ClientChoice page={page} />}
-      data={{
-        'data-changes': addressOf(page, `console/changes${query}${path.startsWith('/requests') ? '&of=requests' : ''}`),
-        'data-command': addressOf(page, `console/command${query}`),
-      }}
+      data={{ 'data-command': addressOf(page, `console/command${query}`) }}
       address={to => (to.startsWith('.') ? addressOf(page, to) + query : href(page, to))}
       isCurrent={to => path === to || (to !== '' && path.startsWith(`${to}/`))}
     >

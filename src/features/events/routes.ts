@@ -1,7 +1,6 @@
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { STREAM_TYPE, wantsStream } from '../stream.js'
-import { readEvents, streamEvents } from './read.js'
+import { readEvents } from './read.js'
 import { EventList, EventQuery } from './schemas.js'
 
 /** The calls of events. */
@@ -10,19 +9,12 @@ export const eventRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/events',
     operationId: 'listEvents',
-    summary: 'Changes of state, in order; ?wait= waits for the next, Accept: text/event-stream streams',
+    summary: 'Changes of state, in order; ?wait= waits for the next',
     description:
-      'Past events are answered at once. With `wait`, an answer without events waits for the next one. With ' +
-      '`Accept: text/event-stream`, the answer is a stream of server-sent events: `id` is the `seq`, `event` the ' +
-      'kind, `data` the event. With a reset or a restored state, numbers start at 1 again: a wait ends, and a ' +
-      'stream sends the event `reset`.',
+      'Past events are answered at once. With `wait`, an answer without events waits for the next one. With a reset ' +
+      'or a restored state, numbers start at 1 again, and a wait ends.',
     querystring: EventQuery,
     response: EventList,
-    otherTypes: STREAM_TYPE,
-    handle({ client, query, request, reply, ...context }) {
-      return wantsStream(request)
-        ? streamEvents(client, query, { request, reply }, context)
-        : readEvents(client, query, request, context)
-    },
+    handle: ({ client, query, request, ...context }) => readEvents(client, query, request, context),
   }),
 ]

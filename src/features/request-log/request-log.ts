@@ -104,8 +104,6 @@ export interface RequestPage {
   /** Another value after each reset; undefined: there is no log yet. */
   readonly life?: unknown
   readonly data: LoggedExchange[]
-  /** The number of the oldest request that is kept, also if it does not match; without any, that of the next one. */
-  readonly first: number
   readonly last: number
   readonly dropped: number
 }
@@ -213,15 +211,14 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
     },
     async list(clientId, filter) {
       const log = logs.get(clientId)
-      if (log === undefined) return { data: [], first: 1, last: 0, dropped: 0 }
+      if (log === undefined) return { data: [], last: 0, dropped: 0 }
       const { last, dropped } = log
       const { after = 0, before = Infinity } = filter ?? {}
       const entries = entriesOf(log)
       const start = firstIndex(entries, ({ seq }) => seq > after)
       const end = firstIndex(entries, ({ seq }) => seq >= before)
-      const first = entries[0]?.seq ?? last + 1
       const data = await inSlices(select(entries.slice(start, end), toLogged, filter), elapsed)
-      return { life: log, data, first, last, dropped }
+      return { life: log, data, last, dropped }
     },
     clear,
     remove(clientId) {

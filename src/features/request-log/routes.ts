@@ -6,11 +6,10 @@ import { inSlices } from '../../http/slices.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { Cleared } from '../schemas.js'
-import { STREAM_TYPE, wantsStream } from '../stream.js'
 import { HAR_TYPE, toHar } from './har.js'
+import { awaitRequest } from './read.js'
 import { whole } from './request-log.js'
 import * as schemas from './schemas.js'
-import { streamRequests } from './stream.js'
 import { verify } from './verify.js'
 
 /** The maximum size of an expectation in bytes: each request is compared with it. */
@@ -41,23 +40,22 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/requests',
     operationId: 'listRequests',
-    summary: 'What the app under test sent and got, secrets masked; Accept: text/event-stream streams',
+    summary: 'What the app under test sent and got, secrets masked; ?wait= waits for the next',
     description:
       'The log has requests of the API and the token endpoint, but no calls of the control plane. A request ' +
       'without a known client is in the log of `sandbox-client`. The oldest requests are dropped at the limits ' +
       '`SANDBOX_REQUEST_LOG_ENTRIES` and `SANDBOX_REQUEST_LOG_BYTES`. With `format=har`, the answer is a HAR 1.2 ' +
-      'document. With `Accept: text/event-stream`, it is a stream of server-sent events, from the first match: `id` is ' +
-      'the `seq`, `event` is `request`, `data` the request. `before`, `limit` and `format` do not apply to it. With a ' +
-      'reset, numbers start at 1 again: the stream sends the event `reset`.',
+      'document. With `wait`, an answer without requests waits for the next one that matches. With a reset, numbers ' +
+      'start at 1 again, and a wait ends.',
     querystring: schemas.RequestQuery,
     response: schemas.RequestList,
-    otherTypes: { [HAR_TYPE]: schemas.Har, ...STREAM_TYPE },
+    otherTypes: { [HAR_TYPE]: schemas.Har },
     async handle({ client, query, request, reply, ...context }) {
       const { requestLog, tenant, largeAnswers, largeReads, elapsed } = context
       const { clientId } = tenant()
-      if (wantsStream(request)) return streamRequests(client, query, { request, reply }, context)
+      const after = await awaitRequest(client, query, request, context)
       const make = async () => {
-        const { data, last, dropped } = await requestLog.list(client, query)
+        const { data, last, dropped } = await requestLog.list(client, { ...query, after })
         if (query.format === 'har') return toHar(data, request.sandbox.publicUrl)
         return { data: data.map(logged => whole(logged)), last, dropped }
       }

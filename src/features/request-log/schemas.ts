@@ -20,6 +20,12 @@ export const RequestQuery = Type.Object({
   limit: Type.Optional(
     assumed(integer(1, 1000), 'The maximum number of requests: the latest that match. Default: all.'),
   ),
+  wait: Type.Optional(
+    assumed(
+      integer(0, 60),
+      'The maximum wait for the next request that matches, in seconds of real time. Default: 0, the answer comes at once.',
+    ),
+  ),
 })
 export const RequestParams = Type.Object({
   seq: assumed(
