@@ -1,6 +1,6 @@
 /**
  * Measures the sandbox against a bare Fastify server, Prism, Mockoon and fixed limits, and writes RESULTS.md.
- * `--only http,pages,lists,console,console-load,advance,pings,worst,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
+ * `--only library,start,http,pages,lists,large,memory` prints some of the rows, and leaves RESULTS.md as it is.
  * `--short` runs each subject at its smallest size and prints no figures: it only shows that the benchmark works.
  */
 import assert from 'node:assert/strict'
@@ -22,24 +22,10 @@ const NOW = '2026-11-02T09:00:00Z'
 const CLIENT = 'bench'
 const ENVIRONMENT = { NODE_ENV: 'production', SANDBOX_SEED: 'bench', SANDBOX_CLOCK: NOW, LOG_LEVEL: 'error' }
 const { values: options } = parseArgs({ options: { only: { type: 'string' }, short: { type: 'boolean' } } })
-/** The sizes of the subjects. `block` multiplies the requests of a block. */
+/** The sizes of the subjects. `block` multiplies the requests of a block, and `rounds` repeat what is timed alone. */
 const size = options.short
-  ? {
-      blocks: 1,
-      block: 0.1,
-      lists: [1000],
-      queries: 1,
-      month: 100,
-      starts: 1,
-      libraries: 2,
-      memory: [400, 800],
-      pings: [300],
-      worst: 2000,
-    }
-  : {
-      ...{ blocks: 48, block: 1, lists: [10_000, 100_000], queries: 31, month: 10_000, starts: 5, libraries: 21 },
-      ...{ memory: [20_000, 180_000], pings: [40_000, 100_000], worst: 1_000_000 },
-    }
+  ? { blocks: 1, block: 0.1, counts: [1000], queries: 1, rounds: 1, libraries: 2, memory: [400, 800] }
+  : { blocks: 48, block: 1, counts: [10_000, 50_000], queries: 31, rounds: 5, libraries: 21, memory: [20_000, 180_000] }
 const API = '/api/v1/direct-debit'
 
 // Defines the schemas of the four operations, with the constraints of the sandbox.
@@ -143,7 +129,7 @@ async function launch(name, isMetered = false, settings = {}) {
   await once(probe.close(), 'close')
   const env = { ...ENVIRONMENT, HOME: TEMPORARY, PORT: port, ...settings }
   const began = performance.now()
-  const meter = isMetered ? ['--expose-gc', '--import', join(BENCH, 'usage.js')] : []
+  const meter = isMetered ? ['--import', join(BENCH, 'usage.js')] : []
   const child = spawn(process.execPath, [...meter, ...programs[name](port)], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', ...(isMetered ? ['ipc'] : [])],
@@ -161,9 +147,12 @@ const json = { 'content-type': 'application/json' }
 const urlOf = port => `http://127.0.0.1:${port}`
 const send = (port, { method, path, headers, body }) =>
   fetch(urlOf(port) + path, { method, headers, body, signal: AbortSignal.timeout(30_000) })
+const callOf = (method, path, body, fields = {}) => ({
+  ...{ method, path, body },
+  headers: body === undefined ? fields : { ...fields, ...json },
+})
 async function ask(port, method, path, body, fields) {
-  const headers = body === null ? fields : { ...fields, ...json }
-  const answer = await send(port, { method, path, headers, body: body && JSON.stringify(body) })
+  const answer = await send(port, callOf(method, path, body === null ? undefined : JSON.stringify(body), fields))
   assert(answer.ok, `${method} ${path}: ${answer.status}`)
   return answer.json()
 }
@@ -177,6 +166,7 @@ const tokenOf = client => ({
 const rows = []
 const quantile = (values, part) => values.toSorted((a, b) => a - b)[Math.floor(values.length * part)]
 const median = values => quantile(values, 0.5)
+const collections = count => `${count.toLocaleString('en-US')} collections`
 const ms = value => `${value.toFixed(value < 10 ? 2 : 0)} ms`
 const row = (...cells) => {
   rows.push([...cells.slice(0, 3), cells[3] ? 'reached' : '**MISSED**'])
@@ -238,23 +228,17 @@ async function prepare() {
   return sandbox
 }
 
-/** Asks a metered server for its processor time so far, or for the bytes of its heap. */
-function tell({ child }, what) {
+/** Returns the processor time of a metered server so far, in microseconds. */
+function usageOf({ child }) {
   return new Promise(resolve => {
     // A server may send messages of its own.
-    child.on('message', function answer(message) {
-      if (message[what] === undefined) return
+    child.on('message', function answer({ usage }) {
+      if (usage === undefined) return
       child.off('message', answer)
-      resolve(message[what])
+      resolve(usage.user + usage.system)
     })
-    child.send(what)
+    child.send('usage')
   })
-}
-
-/** Returns the processor time of a server so far, in microseconds. */
-async function usageOf(server) {
-  const { user, system } = await tell(server, 'usage')
-  return user + system
 }
 
 /** Sends one block of requests. Returns the microseconds of processor time per request, and the requests a second. */
@@ -337,7 +321,7 @@ const queries = {
 
 async function lists() {
   const { port } = await launch('sandbox')
-  for (const count of size.lists) {
+  for (const count of size.counts) {
     const limit = count > 10_000 ? 20 : 5
     const fields = await seed(port, `lists-${count}`, count, pastOne)
     const took = Object.fromEntries(Object.keys(queries).map(name => [name, []]))
@@ -356,162 +340,50 @@ async function lists() {
     }
     const medians = Object.entries(took).map(([name, values]) => [name, median(values)])
     const [worst, value] = medians.toSorted((a, b) => b[1] - a[1])[0]
-    const what = `slowest of ${medians.length} lists over ${count.toLocaleString('en-US')} collections`
+    const what = `slowest of ${medians.length} lists over ${collections(count)}`
     row(what, `≤ ${limit} ms`, `${ms(value)} (${worst}); no filter ${ms(medians[0][1])}`, value <= limit)
   }
 }
 
-async function advance() {
+/** Measures the operations that read or change all records of a client. */
+async function large() {
   const { port } = await launch('sandbox')
-  await seed(port, 'month', size.month, number => newOne(number, END + (7 + (number % 21)) * DAY))
-  const took = []
-  for (let round = 0; round < size.starts; round++) {
-    await ask(port, 'POST', '/_sandbox/fork?client=month', { clientId: `month-${round}` })
-    const began = performance.now()
-    const path = `/_sandbox/clock/advance?client=month-${round}`
-    const { transitions, omitted = 0 } = await ask(port, 'POST', path, { by: 'P31D' })
-    took.push(performance.now() - began)
-    assert.equal(transitions.length + omitted, 3 * size.month)
-  }
-  row('advancing a month over 10,000 collections', '≤ 1 s', ms(median(took)), median(took) <= 1000)
-}
-
-/** Does a call. Returns its time, the longest time of a ping beside it, and its text, in milliseconds. */
-async function pinged(port, method, path, body, fields = json, isRefused = false) {
-  let isDone = false
-  const began = performance.now()
-  const headers = body === undefined ? {} : fields
-  const call = fetch(urlOf(port) + path, { method, headers, body }).then(async response => {
-    const text = await response.text()
-    assert(
-      response.ok || (isRefused && response.status < 500),
-      `${method} ${path}: ${response.status} ${text.slice(0, 200)}`,
-    )
-    return text
-  })
-  const end = call.finally(() => {
-    isDone = true
-  })
-  end.catch(() => {})
-  let longest = 0
-  while (!isDone) {
-    const sent = performance.now()
-    await (await send(port, { method: 'GET', path: '/_sandbox/health/live' })).text()
-    longest = Math.max(longest, performance.now() - sent)
-    await wait(1)
-  }
-  return { text: await end, took: performance.now() - began, longest }
-}
-
-/** Repeats a text with its number, up to a size. */
-function fill(bytes, part, separator) {
-  const parts = []
-  for (let length = 0; length < bytes; length += parts.at(-1).length + separator.length) parts.push(part(parts.length))
-  return parts.join(separator)
-}
-
-/** Measures for how long the largest inputs hold up other requests: when they come, and when each reader shows them. */
-async function worst() {
-  const { port } = await launch('sandbox')
-  const most = size.worst
-  const measure = async (what, calls) => {
-    const done = []
-    for (const call of calls) done.push(await pinged(port, ...call))
-    const longest = Math.max(...done.map(one => one.longest))
-    row(`longest ping beside ${what}`, '≤ 200 ms', `${ms(longest)}, ${calls.length} times`, longest <= 200)
-  }
-  const name = number => `n${number.toString(36)}`
-  const names = fill(most, number => `"${name(number)}":1`, ',')
-  const escaped = fill(most, number => `"\\u006e${number.toString(36)}":1`, ',')
-  const { access_token } = await (await send(port, tokenOf(CLIENT))).json()
-  const own = { ...fieldsOf(access_token), ...json }
-  const bodies = [`{${names}}`, `{${escaped}}`, `{"a":${'['.repeat(most / 2)}${']'.repeat(most / 2)}}`]
-  const sent = times(4, at => ['POST', '/api/v1/mandates', bodies[at % bodies.length], own, true])
-  await measure('bodies of 1 MB with the most names and levels', sent)
-  const forms = times(4, () => ['POST', tokenOf(CLIENT).path, fill(most, name, '&'), tokenOf(CLIENT).headers, true])
-  await measure('token forms of 1 MB with the most names', forms)
-  const state = await (await send(port, { method: 'GET', path: `/_sandbox/state?client=${CLIENT}` })).text()
-  const put = document => ['PUT', `/_sandbox/state?client=${CLIENT}`, document, json, true]
-  const large = [most * 10, most * 30].map(bytes => fill(bytes, number => `"${name(number)}":1`, ','))
-  const items = fill(most * 20, () => '{}', ',')
-  const documents = [
-    ...large.map(members => state.replace('{', () => `{${members},`)),
-    state.replace('"settings": {', text => `${text}${large[0]},`),
-    state.replace('"events": [', text => `${text}${items},`),
-  ]
-  await measure('`PUT /state` of 10 to 30 MB with the most names and items', documents.map(put))
-  const targets = [fill(15_000, () => 'a', '&'), fill(15_000, name, '&')]
-  const repeated = times(40, at => ['GET', `${API}?${targets[at % 2]}`, undefined, undefined, true])
-  await measure('40 requests with the most parameters', repeated)
-  const readers = ['', '?format=har', '?limit=1'].map(query => ['GET', `/_sandbox/requests${query}`])
-  await measure('the list of them, and as HAR', readers)
-  const expectation = `{"body":{${fill(Math.min(most, 500_000), number => `"${name(number)}":2`, ',')}}}`
-  await measure('their verification', [['POST', `/_sandbox/requests/verify?client=${CLIENT}`, expectation]])
-  const pages = [1, 2, 3].map(seq => `/requests/${seq}?client=${CLIENT}`)
-  const shown = ['/requests', `/requests?client=${CLIENT}`, ...pages]
-  await measure(
-    'their pages of the console',
-    shown.map(path => ['GET', `/_sandbox/console${path}`]),
-  )
-}
-
-/** Measures for how long the calls that do the most work hold up other requests. */
-async function pings() {
-  for (const count of size.pings) await pingsOf('memory', count)
-  await pingsOf('SQLite', size.pings.at(-1))
-}
-
-async function pingsOf(storage, count) {
-  // A snapshot of 100,000 collections is larger than the default.
-  const settings = { SANDBOX_STATE_BYTES: String(128 * 1024 * 1024) }
-  if (storage === 'SQLite') settings.SANDBOX_DATA = join(TEMPORARY, 'pings')
-  const { port } = await launch('sandbox', false, settings)
-  const report = (what, longest, took) =>
-    row(`longest ping beside ${what}, ${storage}`, '≤ 200 ms', `${ms(longest)}; ${ms(took)} in all`, longest <= 200)
-  /** Does some calls, one after the other. Reports the longest ping beside all of them. Returns the last text. */
-  const measure = async (what, calls) => {
-    const all = { longest: 0, took: 0 }
-    for (const call of calls) {
-      const { text, longest, took } = await pinged(port, ...call)
-      Object.assign(all, { text, longest: Math.max(all.longest, longest), took: all.took + took })
+  for (const count of size.counts) {
+    const client = `large-${count}`
+    // Each collection makes three transitions within three weeks.
+    await seed(port, client, count, number => newOne(number, END + (7 + (number % 21)) * DAY))
+    const took = { 'fork of': [], '`GET /state` of': [], '`PUT /state` of': [], 'advancing a month over': [] }
+    const timed = async (name, ...call) => {
+      const began = performance.now()
+      const answer = await send(port, callOf(...call))
+      const text = await answer.text()
+      took[name].push(performance.now() - began)
+      assert(answer.ok, `${name}: ${answer.status} ${text.slice(0, 200)}`)
+      return text
     }
-    report(what, all.longest, all.took)
-    return all.text
+    for (let round = 0; round < size.rounds; round++) {
+      const copy = `${client}-${round}`
+      await timed('fork of', 'POST', `/_sandbox/fork?client=${client}`, JSON.stringify({ clientId: copy }))
+      const state = await timed('`GET /state` of', 'GET', `/_sandbox/state?client=${copy}`)
+      await timed('`PUT /state` of', 'PUT', `/_sandbox/state?client=${copy}`, state)
+      const month = JSON.stringify({ by: 'P31D' })
+      const path = `/_sandbox/clock/advance?client=${copy}`
+      const { transitions, omitted = 0 } = JSON.parse(await timed('advancing a month over', 'POST', path, month))
+      assert.equal(transitions.length + omitted, 3 * count)
+      await ask(port, 'DELETE', `/_sandbox/clients/${copy}`, null, {})
+    }
+    const limit = count > 10_000 ? 1500 : 300
+    for (const [name, values] of Object.entries(took)) {
+      const longest = name.startsWith('advancing') ? Math.max(limit, 1000) : limit
+      row(`${name} ${collections(count)}`, `≤ ${longest} ms`, ms(median(values)), median(values) <= longest)
+    }
   }
-  const [client, copy, part] = ['pings', 'copy', 5000]
-  const many = `${count.toLocaleString('en-US')} collections`
-  const [own, copied] = [client, copy].map(id => `client=${id}`)
-  await measure('`GET /openapi.yaml`', [['GET', '/openapi.yaml']])
-  const headers = await seed(port, client, 0)
-  // A hundred business days.
-  const make = number => newOne(number, END + (7 + (number % 140)) * DAY)
-  const parts = times(Math.ceil(count / part), index => {
-    const collections = times(Math.min(part, count - index * part), at => make(index * part + at))
-    return ['POST', `/_sandbox/seed?${own}`, JSON.stringify({ records: { collections } })]
-  })
-  await measure(`seeding ${many}, ${part.toLocaleString('en-US')} a call`, parts)
-  await measure(`a fork of ${many}`, [['POST', `/_sandbox/fork?${own}`, JSON.stringify({ clientId: copy })]])
-  const state = await measure(`\`GET /state\` of ${many}`, [['GET', `/_sandbox/state?${own}`]])
-  await measure(`\`PUT /state\` of ${many}`, [['PUT', `/_sandbox/state?${copied}`, JSON.stringify(JSON.parse(state))]])
-  await measure(`saving a snapshot of ${many}`, [['PUT', `/_sandbox/snapshots/seeded?${own}`, '{}']])
-  const advanced = ['POST', `/_sandbox/clock/advance?${own}`, JSON.stringify({ by: 'P200D' })]
-  const { transitions, omitted = 0 } = JSON.parse(await measure(`advancing ${many} on 100 dates`, [advanced]))
-  assert.equal(transitions.length + omitted, 3 * count)
-  await measure(`restoring a snapshot of ${many}`, [['POST', `/_sandbox/snapshots/seeded/restore?${own}`, '{}']])
-  await fillLog(port, client, headers, 'NEW-250')
-  const consoleCalls = paths => paths.map(path => ['GET', `/_sandbox/console${path}?${own}`])
-  const full = `${many} and a full request log`
-  const shown = ['', '/collections', '/requests', '/failures', '/client']
-  await measure(`pages of the console, ${full}`, consoleCalls(shown))
-  await measure(`the requests as HAR, ${full}`, consoleCalls(['/requests.har']))
-  await measure(`the download of the state by the console, ${full}`, consoleCalls(['/state.json']))
-  stopAll()
 }
 
 async function start() {
   await prepare()
   const took = { sandbox: [], Prism: [], Mockoon: [] }
-  for (let round = 0; round < size.starts; round++)
+  for (let round = 0; round < size.rounds; round++)
     for (const name of Object.keys(took)) {
       stopAll()
       took[name].push((await launch(name)).took)
@@ -567,137 +439,7 @@ async function memory() {
   row('resident memory after 200,000 mixed requests, against after 20,000', '≤ 1.2', figure, late / early <= 1.2)
 }
 
-/** The pages of the console, of a client with many collections and a full request log. */
-const CONSOLE_PAGES = [
-  ...['', '/collections', '/collections?search=99', '/collections?status=FAILED', '/collections/COL-100250'],
-  ...['/collections/new', '/mandates', '/mandates/MND-1050', '/payout-links', '/bills', '/counterparties', '/accounts'],
-  ...['/requests', '/requests?errors=1', '/requests?path=*/oauth/*', '/requests/50', '/failures', '/client'],
-]
-
-async function consolePages() {
-  const { port } = await launch('sandbox')
-  const [client, count] = ['console', size.lists.at(-1)]
-  const headers = await seed(port, client, count, pastOne)
-  const { dropped } = await fillLog(port, client, headers)
-  const took = Object.fromEntries(CONSOLE_PAGES.map(page => [page, []]))
-  for (let k = 0; k < size.queries; k++) {
-    for (const page of CONSOLE_PAGES) {
-      // Changes the client before each page.
-      await ask(port, 'POST', API, newOne(++created), headers)
-      // The log drops a request for each new one.
-      const at = page === '/requests/50' ? `/requests/${dropped + 500 + k * CONSOLE_PAGES.length}` : page
-      const path = `/_sandbox/console${at}${at.includes('?') ? '&' : '?'}client=${client}`
-      const began = performance.now()
-      const answer = await send(port, { method: 'GET', path, headers: { accept: 'text/html' } })
-      const html = await answer.text()
-      took[page].push(performance.now() - began)
-      assert(answer.ok && html.startsWith('<!doctype html>'), `${page}: ${answer.status}`)
-      assert((html.match(/<tr/g) ?? []).length <= 105, `${page} has too many rows`)
-    }
-  }
-  const medians = Object.entries(took).map(([page, values]) => [page || 'the overview', median(values)])
-  if (options.only !== undefined && !options.short)
-    for (const [page, value] of medians) console.log(`${page}: ${ms(value)}`)
-  const [worst, value] = medians.toSorted((a, b) => b[1] - a[1])[0]
-  const what = `slowest of ${medians.length} pages of the console, ${count.toLocaleString('en-US')} collections and a full request log`
-  row(what, '≤ 100 ms', `${ms(value)} (${worst}); median ${ms(median(medians.map(([, time]) => time)))}`, value <= 100)
-}
-
-/** An app sends requests at a rate, while a person types and scrolls on the open page of requests. */
-async function consoleLoad() {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'
-  // An empty variable skips what needs Chromium.
-  if (executablePath === '') return
-  const { chromium } = await import('playwright-core')
-  const server = await launch('sandbox', true)
-  const { port } = server
-  const headers = await seed(port, CLIENT, 500, pastOne)
-  await fillLog(port, CLIENT, headers)
-  const browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: ['--no-proxy-server'] })
-  const page = await browser.newPage({ viewport: { width: 1280, height: 600 } })
-  let renewals = 0
-  page.on('request', request => {
-    if (request.resourceType() === 'fetch') renewals++
-  })
-  await page.goto(`${urlOf(port)}/_sandbox/console/requests?client=${CLIENT}`)
-  const session = await page.context().newCDPSession(page)
-  await session.send('Performance.enable')
-  /** Returns the bytes of the heap of the page, and the number of its nodes. */
-  const measure = async () => {
-    await session.send('HeapProfiler.collectGarbage')
-    const { metrics } = await session.send('Performance.getMetrics')
-    const of = name => metrics.find(metric => metric.name === name).value
-    return { heap: of('JSHeapUsedSize') / 2 ** 20, nodes: of('Nodes') }
-  }
-  // Measures from a key or a turn of the wheel to the end of the frame that shows it.
-  await page.evaluate(() => {
-    globalThis.delays = { keydown: [], wheel: [] }
-    for (const [type, all] of Object.entries(globalThis.delays)) {
-      const measured = ({ timeStamp }) =>
-        requestAnimationFrame(() => setTimeout(() => all.push(performance.now() - timeStamp)))
-      addEventListener(type, measured, { passive: true })
-    }
-  })
-  const field = page.getByLabel('Path')
-  await field.focus()
-  await page.mouse.move(600, 400)
-  const seconds = options.short ? 1 : 10
-  const before = { ...(await measure()), server: await tell(server, 'heap') }
-  const request = { method: 'GET', path: `${API}/COL-100250`, headers }
-  renewals = 0
-  const began = performance.now()
-  const load = autocannon({
-    url: urlOf(port),
-    connections: 10,
-    overallRate: 200,
-    duration: seconds,
-    requests: [request],
-  })
-  let typed = 0
-  for (; performance.now() - began < seconds * 1000; await wait(40)) {
-    await page.keyboard.press('x')
-    typed++
-    await page.mouse.wheel(0, typed % 20 < 10 ? 60 : -60)
-  }
-  const result = await load
-  const rate = renewals / ((performance.now() - began) / 1000)
-  assert.equal(result.non2xx + result.errors, 0, 'The app was refused.')
-  assert.equal((await field.inputValue()).length, typed, 'A key was lost.')
-  const { keydown, wheel } = await page.evaluate(() => globalThis.delays)
-  // The last renewal is over.
-  await wait(1000)
-  const after = { ...(await measure()), server: await tell(server, 'heap') }
-  await browser.close()
-  const under = 'of the page of requests under 200 requests a second'
-  const [key, turn] = [keydown, wheel].map(all => Math.max(...all))
-  const figures = all => `${ms(Math.max(...all))} (median ${ms(median(all))}, ${all.length} times)`
-  row(`longest answer to a key ${under}`, '≤ 100 ms', figures(keydown), key <= 100)
-  row(`longest answer to the wheel ${under}`, '≤ 100 ms', figures(wheel), turn <= 100)
-  row(`renewals ${under}`, '≤ 2 a second', `${rate.toFixed(2)} a second, ${result['2xx']} requests`, rate <= 2.1)
-  const heap = `${before.heap.toFixed(1)} to ${after.heap.toFixed(1)} MiB, ${before.nodes} to ${after.nodes} nodes`
-  row(`memory ${under}`, '≤ 2 times', heap, after.heap <= 2 * before.heap && after.nodes <= 2 * before.nodes)
-  const [first, last] = [before, after].map(({ server }) => server / 2 ** 20)
-  row(
-    `heap of the server beside it`,
-    '≤ 1.1 times',
-    `${first.toFixed(1)} to ${last.toFixed(1)} MiB`,
-    last <= 1.1 * first,
-  )
-}
-
-/** Sends requests until the log of a client drops some. */
-async function fillLog(port, client, headers, collection = 'COL-100250') {
-  const requests = [{ method: 'GET', path: `${API}/${collection}`, headers }]
-  await autocannon({ url: urlOf(port), connections: 16, amount: 1500, requests })
-  const log = await ask(port, 'GET', `/_sandbox/requests?client=${client}&limit=1`, null, {})
-  assert(log.dropped > 0, 'The request log is not full.')
-  return log
-}
-
-const subjects = {
-  ...{ library, start, http, pages, lists, console: consolePages },
-  ...{ 'console-load': consoleLoad, advance, pings, worst, memory },
-}
+const subjects = { library, start, http, pages, lists, large, memory }
 for (const name of options.only?.split(',') ?? Object.keys(subjects)) {
   await subjects[name]()
   stopAll()

@@ -10,7 +10,7 @@ import type { WorstInput } from '../worst-inputs.js'
 import { names, worstInputs } from '../worst-inputs.js'
 
 // control plane, Long calls: Work is counted here by the bytes that it allocates: all of them, and those of the largest
-// step. A list or a text that is copied for each of its items shows as a square. The benchmark measures times.
+// step. A list or a text that is copied for each of its items shows as a square.
 
 const MIB = 1024 * 1024
 const SIZES = { target: 15_000, body: 32 * 1024 }
