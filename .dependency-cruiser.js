@@ -17,7 +17,7 @@ const LAYERS = [
   'control/',
   'console/',
   'server\\.ts',
-  '(?:boot|start|config|command-line|log|health|replay)\\.ts|client/',
+  '(?:boot|start|config|command-line|health|replay)\\.ts|client/',
   'commands/',
   '(?:commands|cli)\\.ts',
 ]

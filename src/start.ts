@@ -1,13 +1,10 @@
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import type { Logger } from 'pino'
+import { type Logger, pino } from 'pino'
 import type { Server } from './boot.js'
 import { boot } from './boot.js'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
-import type { Log } from './log.js'
-import { createLog } from './log.js'
-import { NAME } from './package.js'
 import type { TenantRegistry } from './tenants/registry.js'
 import { DEMO_CLIENT } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
@@ -27,10 +24,19 @@ const CLOSE_TIMEOUT_MS = 4500
  * @throws ConfigError, or the error of a port that is not available
  */
 export async function serve(config: Config, prepare?: (registry: TenantRegistry) => void): Promise<void> {
-  const log = await createLog(config)
-  const server = await createServer(config, log.logger, prepare)
-  closeOnSignal(server, log)
+  const logger = await createLogger(config)
+  const server = await createServer(config, logger, prepare)
+  closeOnSignal(server, logger)
   await server.listen()
+}
+
+/** Creates the log of the process: JSON lines on standard output, formatted text on a terminal. */
+async function createLogger({ logLevel: level }: Config): Promise<Logger> {
+  // The server goes on without a log that cannot be written, for example on a full disk.
+  process.stdout.on('error', () => {})
+  if (!process.stdout.isTTY) return pino({ level }, process.stdout)
+  const { default: pretty } = await import('pino-pretty')
+  return pino({ level }, pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true }))
 }
 
 /**
@@ -57,7 +63,7 @@ export const createServer = (
  * close-with-grace handles unexpected errors here. It does not handle the signals, because its second signal
  * exits at once: a terminal and npm both send SIGINT, and open requests must finish.
  */
-function closeOnSignal(server: Server, { logger, flush }: Log): void {
+function closeOnSignal(server: Server, logger: Logger): void {
   const options = { delay: CLOSE_TIMEOUT_MS, logger, skip: ['beforeExit' as const, ...SIGNALS] }
   let reason: string | undefined
   const { close } = closeWithGrace(options, async ({ err }) => {
@@ -65,7 +71,6 @@ function closeOnSignal(server: Server, { logger, flush }: Log): void {
     if (err !== undefined) logger.fatal({ err }, 'unexpected error: closing')
     else logger.info({ signal: reason }, 'closing')
     await server.close()
-    await flush(message => process.stderr.write(`${NAME}: ${message}\n`))
   })
   for (const signal of SIGNALS) {
     process.on(signal, () => {

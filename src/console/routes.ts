@@ -168,8 +168,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   app.addHook('onRequest', (request, reply, next) => {
     admitted.add(request)
     reply.headers(HEADERS)
-    // At this level the parser of uploads logs all headers, with the credentials.
-    if (request.log.level === 'trace') request.log.level = 'debug'
     next()
   })
   app.addHook('preValidation', ({ query }, _reply, next) => {

@@ -9,7 +9,7 @@ import { hints } from './hints.js'
 import { home } from './home.js'
 import { joining } from './joined.js'
 import type { LargeReads } from './large-reads.js'
-import { createRequestLogger, logging } from './logging.js'
+import { logging, masks } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
 import { MOST_HEADERS, pipelining } from './pipelining.js'
@@ -43,7 +43,7 @@ export function createApp(options: AppOptions) {
   const { logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments } = options
   const requestIds = createRequestIds()
   const app = fastify({
-    ...(logger !== undefined && { loggerInstance: logger, childLoggerFactory: createRequestLogger }),
+    ...(logger !== undefined && { loggerInstance: logger.child({}, masks) }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds.of,
     requestIdHeader: false,

@@ -29,11 +29,6 @@ export const multipart = fp<MultipartOptions>((app, { accepts, formats }, done) 
   app.register(fastifyMultipart, {
     limits: { fileSize: LARGEST, files: 4, fields: 16, fieldSize: 64 * 1024, parts: 20, headerPairs: 32 },
   })
-  app.addHook('onRequest', (request, _reply, next) => {
-    // At this level the parser logs all headers, with the token.
-    if (request.log.level === 'trace') request.log.level = 'debug'
-    next()
-  })
   app.addHook('preValidation', async request => {
     if (!request.isMultipart()) throw errors.missing(PART)
     const [upload, another] = await readFiles(request)

@@ -117,7 +117,7 @@ const TELLS_PORT = `
     return listen.apply(this, values)
   }`
 
-/** Starts a server that cannot write its log, or whose log is not read. Returns its port, and reads its errors. */
+/** Starts a server that cannot write its log, or whose log is not read. Returns its URL. */
 async function startUnread(t: Test, output: 'pipe' | number) {
   const settings = { PORT: '0', LOG_LEVEL: 'debug' }
   const child = launch(coveredProgram, [], settings, { output, nodeOptions: nodeOptionsOf(TELLS_PORT) })
@@ -131,9 +131,7 @@ async function startUnread(t: Test, output: 'pipe' | number) {
   t.teardown(() => child.kill('SIGKILL'))
   const lines = createInterface(child.stderr)
   const [port] = await once(lines, 'line')
-  const errors: string[] = []
-  lines.on('line', line => errors.push(line))
-  return { child, url: `http://127.0.0.1:${port}`, exited, errors }
+  return { child, url: `http://127.0.0.1:${port}`, exited }
 }
 
 const TOKEN_REQUEST = 'client_id=acme&client_secret=secret&grant_type=client_credentials'
@@ -284,14 +282,12 @@ t.test(
 
 t.test('settings, LOG_LEVEL: a reader that stops reading does not stop the server', { buffered: true }, async t => {
   // Without a listener for its data, the pipe of the child is not read.
-  const { child, url, exited, errors } = await startUnread(t, 'pipe')
+  const { child, url, exited } = await startUnread(t, 'pipe')
   // The line of each has its path: together, more than the pipe takes.
   const answers = await Promise.all(Array.from({ length: 25 }, () => fetch(`${url}/${'x'.repeat(15_000)}`)))
   t.same(new Set(answers.map(({ status }) => status)), new Set([404]))
   child.kill('SIGTERM')
   t.same(await exited, [0, null])
-  t.match(errors, [/^payments-sandbox: the log is incomplete/])
-  t.equal(errors.length, 1)
 })
 
 t.test('settings, Settings: options set what variables set, and precede them', { buffered: true }, async t => {
