@@ -1,6 +1,8 @@
+import type { Test } from 'tap'
 import t from 'tap'
 import { gist } from '../answers.js'
-import { bill, build, collection, connect, mandate } from '../helper.js'
+import type { BuildOptions } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate } from '../helper.js'
 import { until } from '../manual-time.js'
 import { playRounds } from '../parallel-jobs.js'
 import { PUBLIC_URL } from '../server-process.js'
@@ -54,27 +56,60 @@ t.test('decisions §1: 20 simultaneous first requests of a fresh server are all 
   t.same(statuses, [...Array(10).fill(200), ...Array(10).fill(404)])
 })
 
-// test/databases/parallel-jobs.test.ts has the long form.
-t.test('control plane, POST /reset: a request whose body arrives during it has an invalid token', async t => {
-  const app = build(t)
+/** A server on which the body of a request can arrive late. */
+async function prepare(t: Test, options: BuildOptions = {}) {
+  const app = build(t, options)
   let hasArrived = false
-  app.addHook('preParsing', ({ method }, _reply, _payload, next) => {
-    hasArrived ||= method === 'POST'
+  app.addHook('preParsing', ({ url }, _reply, _payload, next) => {
+    hasArrived ||= url.startsWith('/api/v1/mandates')
     next()
   })
   const client = await connect(app)
-  const body = JSON.stringify(mandate())
-  const headers = headersOf(client)
-  const whole = request('POST /api/v1/mandates', headers, body)
-  const connection = await open(await listen(app))
-  hasArrived = false
-  connection.send(whole.slice(0, -9))
-  await until(() => hasArrived)
+  const port = await listen(app)
+  return {
+    client,
+    /** Sends a new mandate without the end of its body, and waits until it is authenticated. The result sends the rest. */
+    async begin(changes: object = {}) {
+      const whole = request('POST /api/v1/mandates', headersOf(client), JSON.stringify(mandate(changes)))
+      const connection = await open(port)
+      hasArrived = false
+      connection.send(whole.slice(0, -9))
+      await until(() => hasArrived)
+      return async () => {
+        connection.send(whole.slice(-9))
+        const answer = await connection.read()
+        connection.destroy()
+        return answer as RawAnswer
+      }
+    },
+  }
+}
+
+// test/databases/parallel-jobs.test.ts has the long form.
+t.test('control plane, POST /reset: a request whose body arrives during it has an invalid token', async t => {
+  const { client, begin } = await prepare(t)
+  const end = await begin()
   t.equal((await client.control('POST', '/reset')).status, 200)
-  connection.send(whole.slice(-9))
-  t.match(await connection.read(), { status: 401, body: { code: 'INVALID_TOKEN' } })
-  connection.destroy()
-  t.equal((await (await connect(app)).get('/api/v1/mandates/MND-0001')).status, 404)
+  t.match(await end(), { status: 401, body: { code: 'INVALID_TOKEN' } })
+  t.equal((await (await connect(client.app)).get('/api/v1/mandates/MND-0001')).status, 404)
+})
+
+t.test('control plane, PUT /state: a request whose body arrives during it changes the new state', async t => {
+  const { client, begin } = await prepare(t)
+  const end = await begin()
+  t.equal((await client.control('PUT', '/state', (await client.control('GET', '/state')).body)).status, 200)
+  t.equal((await end()).status, 201)
+  t.equal((await client.get('/api/v1/mandates/MND-0001')).status, 200)
+})
+
+t.test('decisions §2: a request takes effect when its body is complete, in that order and at that time', async t => {
+  let now = Date.parse(MONDAY)
+  const { begin } = await prepare(t, { clock: 'real', now: () => now })
+  const first = await begin()
+  const second = await begin({ type: 'ONE_OFF' })
+  now += 90_500
+  t.match(await second(), { status: 201, body: { createdAt: '2026-11-02T09:01:30Z' } })
+  t.equal(gist(await first()), '409 DUPLICATE_REFERENCE mandateReference')
 })
 
 t.test('control plane, Run 16 CI jobs against one container: two rounds of the same journey', async t => {

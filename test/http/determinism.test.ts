@@ -1,8 +1,9 @@
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
 import type { BuildOptions } from '../helper.js'
-import { bill, build, collection, mandate, payoutLink, requestToken } from '../helper.js'
+import { bill, build, collection, MONDAY, mandate, NO_WAIT, payoutLink, requestToken } from '../helper.js'
 import { upload } from '../multipart.js'
+import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 
 // control plane: the same seed, clock and requests give the same ids, tokens and answers, byte for byte.
 
@@ -123,4 +124,38 @@ t.test('settings, SANDBOX_SEED: requests of another tenant in between change not
       .filter(answer => !/^GET \/_sandbox(\/clients)?\n/.test(answer))
       .map(answer => answer.replace(/"x-request-id":"req-\d+"/, ''))
   t.same(own(together), own(usual))
+})
+
+/** What several tenants of a new server see of random requests, and their states at the end. */
+async function playRandomly(): Promise<{ readonly answers: unknown[]; readonly states: string[] }> {
+  let realNow = Date.parse(MONDAY)
+  const app = injecting(build(t, { clock: 'real', now: () => realNow, timers: NO_WAIT, requestLog: { entries: 9 } }))
+  const players = ['acme', 'beta', 'gamma'].map(clientId => createPlayer(app, clientId))
+  for (const player of players) await player.authenticate()
+  const answers: unknown[] = []
+  for (const [at, random] of randomRequests(20_261_103, process.env.TEST_LONG === '1' ? 7000 : 500).entries()) {
+    // Seldom, the real time is set back.
+    realNow += at % 100 === 99 ? -500 : (at * 379) % 2500
+    answers.push(await (players[(at * 7) % 3] as Player).play(random))
+  }
+  const states = []
+  for (const { control } of players) {
+    // The state tells all that is planned once it has happened.
+    await control('DELETE', '/faults')
+    await control('POST', '/clock/advance', { by: 'P400D' })
+    states.push((await control('GET', '/state')).text)
+  }
+  return { answers, states }
+}
+
+type Player = ReturnType<typeof createPlayer>
+
+t.test('settings, SANDBOX_SEED: random requests of several tenants give the same answers and states', async t => {
+  const { answers, states } = await playRandomly()
+  const statuses = new Set(answers.map(answer => (answer as { status: number }).status))
+  t.same(
+    [200, 201, 204, 400, 404, 409].filter(status => !statuses.has(status)),
+    [],
+  )
+  t.same(await playRandomly(), { answers, states })
 })
