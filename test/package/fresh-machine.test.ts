@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { PLAIN, program } from '../program.js'
 
 const NOT_IN_A_CLONE = /(^|\/)(node_modules|dist|build|\.git|\.tap)$|^compat\/runners-|\.tgz$/
@@ -23,7 +23,7 @@ function cloneWithCrlf(): string {
 }
 
 /** Returns the command of the README that ends with an npm script. */
-function commandFor(script: string): string {
+function commandFor(t: Test, script: string): string {
   const [command = ''] = new RegExp(`^npm ci && npm ${script}$`, 'm').exec(readFileSync('README.md', 'utf8')) ?? []
   t.not(command, '', `the README has the command for npm ${script}`)
   return command
@@ -34,9 +34,10 @@ t.test('README, Start: its two commands work on a fresh machine, also where the 
   const [command, ...options] = PLAIN
   const env = { ...program.environment, npm_config_prefer_offline: 'true', npm_config_audit: 'false', PORT: '0' }
   /** Runs a line of the README in a group of processes of its own. */
-  const begin = (line: string) => spawn(command, [...options, 'bash', '-c', line], { cwd, env, detached: true })
+  const begin = (line: string, more: Record<string, string> = {}) =>
+    spawn(command, [...options, 'bash', '-c', line], { cwd, env: { ...env, ...more }, detached: true })
 
-  const started = begin(commandFor('start'))
+  const started = begin(commandFor(t, 'start'))
   let output = ''
   const closed = new Promise(resolve => started.once('close', resolve))
   const url = await new Promise<string | undefined>(resolve => {
@@ -57,8 +58,8 @@ t.test('README, Start: its two commands work on a fresh machine, also where the 
   const guide = (folder: string) => readFileSync(join(folder, 'dist/guide.json'), 'utf8')
   t.equal(guide(cwd), guide('.'), 'the guide is the same')
 
-  // The tests of one folder, since these are run here.
-  const tests = begin(`${commandFor('test')} -- build/test/core/index.test.js`)
+  // The packages are there, and all other tests run here.
+  const tests = begin(`${commandFor(t, 'test')} -- build/test/core/index.test.js`, { npm_config_dry_run: 'true' })
   let report = ''
   for (const stream of [tests.stdout, tests.stderr]) stream.on('data', data => (report += data))
   t.equal(await new Promise(resolve => tests.once('close', resolve)), 0, report.slice(-2000))
