@@ -1,10 +1,11 @@
 const MIB = 1024 * 1024
 
-/** The default bounds of request logs and state documents (control plane, Settings). */
+/** The default bounds of request logs, state documents and the records of a client (control plane, Settings). */
 export const DEFAULT_BOUNDS = {
   requestLogEntries: 1000,
   requestLogBytes: 16 * MIB,
   stateBytes: 64 * MIB,
+  maxRecords: 50_000,
 } as const
 
 /** The longest id of a client, in characters. */

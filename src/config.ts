@@ -35,6 +35,7 @@ export const SETTINGS = [
   { variable: 'SANDBOX_CLIENTS', value: 'FILE', help: 'a JSON list of clients' },
   { variable: 'SANDBOX_OPEN_REGISTRATION', value: 'BOOLEAN' },
   { variable: 'SANDBOX_MAX_TENANTS', value: 'NUMBER' },
+  { variable: 'SANDBOX_MAX_RECORDS', value: 'NUMBER' },
   { variable: 'SANDBOX_TOKEN_TTL', value: 'SECONDS' },
   { variable: 'SANDBOX_PUBLIC_URL', value: 'URL' },
   { variable: 'SANDBOX_ALLOWED_HOSTS', value: 'HOSTS' },
@@ -162,6 +163,8 @@ export function readConfig(environment: Environment) {
       text === 'true' || text === 'false' ? text === 'true' : INVALID,
     ),
     maxTenants: integer('SANDBOX_MAX_TENANTS', 2000, 1, 1_000_000),
+    /** The maximum number of records of a tenant, of all kinds together. */
+    maxRecords: integer('SANDBOX_MAX_RECORDS', DEFAULT_BOUNDS.maxRecords, 1, 10_000_000),
     /** In seconds. */
     tokenLifetime: integer('SANDBOX_TOKEN_TTL', 3600, 1, 315_360_000),
     /** The base URL of payout links without a trailing slash; undefined: the URL of the server. */

@@ -21,21 +21,15 @@ import type { Scenarios } from './features/scenarios/files.js'
 import { createScenarios } from './features/scenarios/files.js'
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
-import { createLargeAnswers } from './http/large-answers.js'
-import { createLargeBodies } from './http/large-bodies.js'
-import { createLargeReads } from './http/large-reads.js'
 import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
-import { patience } from './http/patience.js'
 import { region } from './http/region.js'
-import { inRounds } from './http/slices.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
 import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
-import { clientOf } from './tenants/client-of.js'
 import type { ExampleFacts } from './tenants/examples.js'
 import { exampleValues } from './tenants/examples.js'
 import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
@@ -71,12 +65,7 @@ export interface ServerOptions extends TenantRegistryOptions {
 }
 
 /** The numbers of things that a server must release. */
-export type Held = Readonly<
-  Record<
-    'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'largeDocuments' | 'largeReads' | 'turns' | 'miscountedBytes',
-    number
-  >
->
+export type Held = Readonly<Record<'timers' | 'waits' | 'turns' | 'miscountedBytes', number>>
 
 /** A server that was built, as tests see it. */
 export interface Built {
@@ -95,24 +84,18 @@ export function buildServer(options: ServerOptions): {
   const { database, adminToken, timers = createTimers(), now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
-  const reads = { later: timers.later, ownerOf: clientOf }
-  const largeDocuments = createLargeReads(reads, 1, 'Too many large documents are read', 1)
-  const largeReads = createLargeReads(reads, 4, 'Too many pages and requests of the log are read')
-  const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
+  const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl })
 
   // The state.
   const logBounds = {
     entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.requestLogEntries,
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.requestLogBytes,
   }
-  const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds, timers.elapsed)
+  const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
   const coverage = createCoverage()
   const lifeOf: Turns['lifeOf'] = clientId => turns.lifeOf(clientId)
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
-  const largeAnswers = createLargeAnswers(timers, clientOf)
-  const largeBodies = createLargeBodies(timers)
-  app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,
@@ -122,9 +105,9 @@ export function buildServer(options: ServerOptions): {
   })
   const turns: Turns =
     database === undefined
-      ? createMemoryTurns({ registry, now, elapsed: timers.elapsed, changed: waiters.wake })
+      ? createMemoryTurns({ registry, now, changed: waiters.wake })
       : createStoredTurns({
-          ...{ database, registry, logger: app.log, maxTenants, now, elapsed: timers.elapsed },
+          ...{ database, registry, logger: app.log, maxTenants, now },
           isInUse: clientId => waiters.has(clientId) || requestWaiters.has(clientId),
           changed: waiters.wake,
         })
@@ -139,7 +122,6 @@ export function buildServer(options: ServerOptions): {
   const { refresh } = turns
   app.register(observer, { registry, requestLog, requestWaiters, coverage, now, refresh, isShared })
   app.register(faultDelivery, { timers })
-  app.register(patience)
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
   const documents = createDocuments(documented, serviceTags(), async () => {
@@ -154,8 +136,7 @@ export function buildServer(options: ServerOptions): {
     return exampleValues({ ...(facts ?? { now: wholeSecond(now()), sequence: 0, realNow: now() }), secret })
   })
 
-  // The service. The control plane comes in between the requests of many senders: a list can read all records of a client.
-  const begin = inRounds(timers.elapsed)
+  // The service.
   app.register((metadata, _options, done) => {
     takeTurns(metadata, turns, queryTurns(registry, options.clients[0]?.clientId))
     metadata.register(metadataRoutes)
@@ -164,7 +145,6 @@ export function buildServer(options: ServerOptions): {
   app.register(
     (oauth, _options, done) => {
       takeTurns(oauth, turns, tokenTurns(registry))
-      oauth.addHook('preHandler', begin)
       oauth.register(oauthRoutes)
       done()
     },
@@ -179,7 +159,6 @@ export function buildServer(options: ServerOptions): {
         request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
         next()
       })
-      api.addHook('preHandler', begin)
       takeTurns(api, turns, apiTurns(registry))
       for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()
@@ -188,10 +167,9 @@ export function buildServer(options: ServerOptions): {
   )
 
   // The interface as a document.
-  app.register(openapi, { documents, largeReads })
-  app.register(guideRoutes, { documents, largeReads })
+  app.register(openapi, { documents })
+  app.register(guideRoutes, { documents })
   app.register((pages, _options, done) => {
-    pages.addHook('preHandler', begin)
     pages.register(payoutLinkPages, pageTurns({ turns, registry }))
     done()
   })
@@ -211,9 +189,6 @@ export function buildServer(options: ServerOptions): {
         scenarios,
         refresh: turns.refresh,
         lifeOf,
-        largeAnswers,
-        largeDocuments,
-        largeReads,
         operations,
         documented,
         documents,
@@ -240,10 +215,6 @@ export function buildServer(options: ServerOptions): {
     held: (): Held => ({
       timers: timers.pending(),
       waits: waiters.size() + requestWaiters.size(),
-      largeAnswers: largeAnswers.inUse(),
-      largeBodies: largeBodies.inUse(),
-      largeDocuments: largeDocuments.inUse(),
-      largeReads: largeReads.inUse(),
       turns: turns.inUse(),
       // Counted only where it is read: it takes all bytes that are kept.
       get miscountedBytes() {

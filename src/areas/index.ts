@@ -8,7 +8,6 @@ import type { Lifecycle } from '../core/records/state-machine.js'
 import type { DuePosition, DueTransition, Explained } from '../core/records/stateful-repository.js'
 import { halfOf } from '../core/rules/money.js'
 import type { Region } from '../core/rules/regions.js'
-import type { Slices } from '../core/slices.js'
 import type { StoreContext } from '../core/tenant-context.js'
 import type { Instant } from '../core/time/time.js'
 import { toList } from '../core/words.js'
@@ -27,7 +26,7 @@ import { Counterparty, CounterpartyUpdate, SeedCounterparty } from './counterpar
 import type { CounterpartyStore } from './counterparties/store.js'
 import { createCounterpartyStore } from './counterparties/store.js'
 import { collectionLifecycle } from './direct-debit/lifecycle.js'
-import { COLLECTION_OUTCOMES, formerOutcome } from './direct-debit/outcomes.js'
+import { COLLECTION_OUTCOMES } from './direct-debit/outcomes.js'
 import { collectionRoutes } from './direct-debit/routes.js'
 import {
   CollectionOutcomeBody,
@@ -76,7 +75,7 @@ export interface Stores {
 
 /** The results of `stage` of the stores, by the names of their rows. */
 export type Staged = {
-  readonly [Name in keyof Stores]: ReturnType<Stores[Name]['stage']> extends Slices<infer Result> ? Result : never
+  readonly [Name in keyof Stores]: ReturnType<Stores[Name]['stage']>
 }
 
 /** The operations that every store has, whatever its records are. */
@@ -92,14 +91,14 @@ export interface Store {
    * @param path path of the list in the request, for errors
    * @param staged the results of all stores. Those that come later do not exist yet
    */
-  stage(seeds: readonly unknown[], path: string, staged: Staged): Slices<StagedRecords>
-  /** Captures all records for the state document. They are put in the order of creation once they are read. */
-  capture(): Iterable<unknown>
+  stage(seeds: readonly unknown[], path: string, staged: Staged): StagedRecords
+  /** Captures all records for the state document, in the order of creation. */
+  capture(): readonly unknown[]
   /**
    * Stores the records of a state document. The store is empty.
    * @param path path of the list in the state document, for errors
    */
-  restore(snapshots: readonly unknown[], path: string): Slices
+  restore(snapshots: readonly unknown[], path: string): void
   /** Returns the entries of all records, in the order of creation. */
   entries(): readonly Entry<unknown>[]
   /** Returns an entry as a database keeps it. */
@@ -128,7 +127,7 @@ export interface StatefulStore extends Store {
    */
   explain(reference: string, publicUrl: string, region?: Region): Explained<unknown>
   /** Makes a transition for the control plane. @throws as `explain`, ILLEGAL_TRANSITION, the errors of its body */
-  transition(reference: string, verb: string, body?: object, region?: Region): Slices | undefined
+  transition(reference: string, verb: string, body?: object, region?: Region): void
 }
 
 /** The operations that every store of records with outcomes has. */
@@ -243,8 +242,6 @@ export interface Area<S extends Store = Store> {
     readonly fields: readonly (keyof OutcomeMatch)[]
     /** The call that gives an outcome to a record. */
     readonly call: Pick<Move, 'example' | 'description'> & { readonly body: TObject }
-    /** Whether a name that this release lacks was an outcome of an earlier one. */
-    isFormer?(name: string): boolean
   }
   /** The schema of seeded records. */
   readonly seeds: TArray
@@ -355,7 +352,6 @@ export const areas = {
     outcomes: {
       names: COLLECTION_OUTCOMES,
       fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
-      isFormer: name => formerOutcome(name) !== undefined,
       call: {
         example: 'COL-ACME-0068',
         body: CollectionOutcomeBody,

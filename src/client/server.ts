@@ -37,6 +37,7 @@ const VARIABLES = {
   journalEntries: 'SANDBOX_JOURNAL_ENTRIES',
   journalBytes: 'SANDBOX_JOURNAL_BYTES',
   maxTenants: 'SANDBOX_MAX_TENANTS',
+  maxRecords: 'SANDBOX_MAX_RECORDS',
 } as const
 
 /**

@@ -133,6 +133,8 @@ export interface SandboxBounds {
   readonly journalBytes?: number | undefined
   /** The maximum number of clients. Clients without records are dropped first, then the longest idle. Default: 2000. */
   readonly maxTenants?: number | undefined
+  /** The maximum number of records of a client, of all kinds together. Default: 50,000. */
+  readonly maxRecords?: number | undefined
 }
 
 /** The options of `connectSandbox`. */

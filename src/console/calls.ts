@@ -5,14 +5,13 @@ import inject from 'light-my-request'
 import type { ErrorEnvelope } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
-import { atOnce } from '../core/slices.js'
 import { addressOf, mediaTypeOf } from '../features/request-log/address.js'
 import type { LoggedExchange } from '../features/request-log/request-log.js'
 import { toCurl } from '../features/request-log/snippets.js'
 import { HEADER_LIMIT } from '../http/app.js'
 import type { SentForm } from '../http/form.js'
-import { FORM, FORM_LIMIT } from '../http/form.js'
-import { isObject, parseLargeJson } from '../http/json-body.js'
+import { FORM } from '../http/form.js'
+import { isObject, parseObject } from '../http/json-body.js'
 import { MASK } from '../http/masking.js'
 import { regionsOf } from '../http/region.js'
 import { check, refuseUnknown } from '../http/validation.js'
@@ -100,7 +99,7 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
     region: headers && take('region'),
   }
   const ofBody = bodyOf(context, call)
-  const json = fields.json === undefined ? undefined : atOnce(parseLargeJson(Buffer.from(fields.json), FORM_LIMIT))
+  const json = fields.json === undefined ? undefined : parseObject(fields.json)
   const body = hasMembers(ofBody)
     ? withFields(ofBody, json, BODY.slice(0, -1), { names: Object.keys(fields), take, keepsOmitted: method === 'PUT' })
     : json

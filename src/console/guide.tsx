@@ -182,12 +182,11 @@ export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, option
     }),
   )
   app.register(docs, { ...options, frame: renderReference })
-  const rendered = { ...PUBLIC_PAGE, preHandler: options.largeReads.preHandler }
-  app.get('/docs/guide', rendered, (request, reply) => show(request, reply, ''))
-  app.get<{ Params: { page: string } }>('/docs/guide/:page', rendered, (request, reply) =>
+  app.get('/docs/guide', PUBLIC_PAGE, (request, reply) => show(request, reply, ''))
+  app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
     show(request, reply, request.params.page),
   )
-  app.get('/docs/skill', rendered, async (request, reply) => {
+  app.get('/docs/skill', PUBLIC_PAGE, async (request, reply) => {
     reply.type(MARKDOWN_TYPE).header('x-content-type-options', 'nosniff')
     const guide = await load()
     return readdressed(guide.skill, guide, request.sandbox.publicUrl)

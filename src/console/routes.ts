@@ -14,9 +14,7 @@ import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { prefersHtml } from '../http/pages/prefers-html.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
-import type { Place } from '../http/places.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
-import { inRounds } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { refuseUnknown } from '../http/validation.js'
 import { clientOf } from '../tenants/client-of.js'
@@ -176,15 +174,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   })
   app.setErrorHandler(refuserWith(refusalPage))
 
-  // Others come in between the forms of many senders. The call of a form can wait, so it takes no place.
-  const begin = inRounds(context.elapsed)
   const page = optionsOf()
   for (const row of pages) {
     const page = optionsOf(row)
-    app.get(row.url, { ...page, preHandler: context.largeReads.preHandler }, (request, reply) =>
-      show(row, request, reply),
-    )
-    app.post(row.url, { ...page, preHandler: begin }, (request, reply) => act(row, request, reply))
+    app.get(row.url, page, (request, reply) => show(row, request, reply))
+    app.post(row.url, page, (request, reply) => act(row, request, reply))
   }
   for (const [url, target] of Object.entries(downloads)) {
     app.get(url, page, async (request, reply) => {
@@ -200,11 +194,9 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     })
   }
   // The command of a form whose fields have changed.
-  app.post('/command', { ...page, preHandler: begin }, async (request, reply) => {
+  app.post('/command', page, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')
     const form = await read(request)
-    // A body that never ends takes no place.
-    await context.largeReads.enter(reply)
     if (form.refusal !== undefined) throw form.refusal
     return commandOf(context, readCall(form, context), clientOf(request), request.sandbox.publicUrl)
   })
@@ -221,8 +213,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   })
   done()
 
-  function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T, place?: Place) {
-    return turns.take(clientId, { isRead: () => true, place, run: now => read(registry.tenant(clientId, now), now) })
+  function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T) {
+    return turns.take(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
   }
 
   /** Lists all clients, also those that are not in memory. Rejects with SERVICE_UNAVAILABLE. */
@@ -252,18 +244,14 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     { client, ...given }: Pick<Page, 'refused' | 'clients' | 'query'> & { readonly client: string },
   ) {
     const scenarios = [...(await context.scenarios.load()).values()]
-    return inTurn(
-      client,
-      async (tenant, realNow) => {
-        const shown: Page = {
-          ...{ ...given, context, tenant, realNow, scenarios, path: pathBelow(request) },
-          params: request.params as Fields,
-          publicUrl: request.sandbox.publicUrl,
-        }
-        return renderPage(shown, row.title(shown), await row.view(shown))
-      },
-      request.sandbox.place,
-    )
+    return inTurn(client, async (tenant, realNow) => {
+      const shown: Page = {
+        ...{ ...given, context, tenant, realNow, scenarios, path: pathBelow(request) },
+        params: request.params as Fields,
+        publicUrl: request.sandbox.publicUrl,
+      }
+      return renderPage(shown, row.title(shown), await row.view(shown))
+    })
   }
 
   /**
@@ -305,7 +293,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     if (error !== undefined && call !== undefined) {
       reply.code(answer.status ?? 502)
       if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter)
-      await context.largeReads.enter(reply)
       return show(row, request, reply, { fields, call, error })
     }
     // The call is done. A part of its answer that cannot be made is left out, and the page says why.

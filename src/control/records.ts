@@ -37,7 +37,6 @@ const searches = kinds.map(({ name, path, command, lifecycle, record }) =>
     url: `/${path}`,
     operationId: `search${toTitle(name)}`,
     command,
-    takesPlace: true,
     summary: `Search the ${toWords(name)} of all regions, newest first`,
     description:
       'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
@@ -85,10 +84,9 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
         .join(' '),
       example: { [reference]: example },
       ...(body && { body }),
-      *handle(call) {
+      handle(call) {
         const { store, given, region, explain } = recordOf(call)
-        const moving = store.transition(given, verb, call.body, region)
-        if (moving) yield* moving
+        store.transition(given, verb, call.body, region)
         return explain()
       },
     })

@@ -1,16 +1,13 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
-import type { ControlCall, ControlContext, ControlRoute } from '../features/control-route.js'
+import type { ControlContext, ControlRoute } from '../features/control-route.js'
 import { ClientQuery, Nothing } from '../features/schemas.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
-import { openSerializerCompiler } from '../http/serialization.js'
-import { inRounds } from '../http/slices.js'
 import { clientOf } from '../tenants/client-of.js'
 import { inTurn } from '../turns/take-turns.js'
 import type { Turns } from '../turns/turns.js'
-import { keptAnswers } from './schemas.js'
 
 /** The parts of the server that the control plane acts on, with those that only `addRoutes` and its own rows need. */
 export interface ControlPlane extends ControlContext {
@@ -19,28 +16,21 @@ export interface ControlPlane extends ControlContext {
 
 /** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
 export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: readonly ControlRoute[]): void {
-  const begin = inRounds(context.elapsed)
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
     const { status = 200, isGlobal = false, isOpen = false, hasPage = false } = row
-    const { isReplacing = false, takesPlace = false, errors = [], querystring = ClientQuery } = row
+    const { isReplacing = false, errors = [], querystring = ClientQuery } = row
     const { isChange = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
-    const { registry, turns, largeReads, now } = context
+    const { registry, turns, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
       const { params, query, body } = request
       const client = clientOf(request)
       const { realNow = now() } = request.sandbox
       const tenant = () => registry.tenant(client, realNow)
-      const readLater: ControlCall<unknown, unknown, unknown>['readLater'] = (read, place) =>
-        turns.take(client, {
-          isRead: () => true,
-          place,
-          run: now => read(registry.tenant(client, now)),
-        })
       reply.code(status)
-      return handle({ ...context, request, reply, realNow, client, tenant, readLater, params, query, body })
+      return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
     }
     const handler = inTurn(
       turns,
@@ -64,7 +54,6 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       config: { isStrict: true, isOpen, hasPage },
       ...(hasPage && { errorHandler: refuseWithPage }),
       ...(bodyLimit !== undefined && { bodyLimit }),
-      ...(keptAnswers.has(response) && { serializerCompiler: openSerializerCompiler }),
       schema: {
         operationId,
         summary,
@@ -81,8 +70,6 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
       },
       preHandler: [
-        // A health check comes in between.
-        ...(takesPlace ? [largeReads.preHandler] : isOpen ? [] : [begin]),
         ...(!isGlobal && method !== 'GET' ? [nameClientOf] : []),
         ...(prepare === undefined ? [] : [preparing(() => prepare(context))]),
       ],

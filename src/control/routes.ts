@@ -59,7 +59,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '',
       operationId: 'getOverview',
       isGlobal: true,
-      takesPlace: true,
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       response: schemas.Overview,
       async handle({ registry, realNow }) {
@@ -106,7 +105,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'getOpenApiDocument',
       command: 'openapi',
       isGlobal: true,
-      takesPlace: true,
       summary: 'The control plane as an OpenAPI document',
       response: schemas.OpenApiDocument,
       handle({ documents, request, reply }) {
@@ -119,7 +117,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/clients',
       operationId: 'listClients',
       isGlobal: true,
-      takesPlace: true,
       summary: 'All tenants: client id, fixture, record counts, time',
       response: schemas.ClientList,
       handle: async () => ({ data: await turns.all(summaryOf) }),
@@ -139,7 +136,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       handle: ({ registry, reply, body: { client_id, client_secret } }) => {
         nameClient(reply, client_id)
         return turns.take(client_id, {
-          isRead: () => !registry.awaitsSecret(client_id),
+          isRead: () => registry.has(client_id),
           run: realNow => summaryOf(registry.authenticate(client_id, client_secret, realNow), realNow),
         })
       },
@@ -168,15 +165,13 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'outcomes do not apply to them.',
       body: schemas.SeedRequest,
       response: schemas.SeedResult,
-      *handle({ registry, tenant, body: { fixture, records } }) {
+      handle({ registry, tenant, body: { fixture, records } }) {
         if (fixture !== undefined && records !== undefined)
           throw errors.malformed(null, 'Give one of fixture and records.')
         const target = tenant()
         const before = target.counts()
         const { clock } = target
-        yield* target.seeding(
-          fixture === undefined ? (records as SeedRecords) : registry.fixtureRecords(fixture, clock.now()),
-        )
+        target.seed(fixture === undefined ? (records as SeedRecords) : registry.fixtureRecords(fixture, clock.now()))
         const counts = target.counts()
         return { added: difference(counts, before), counts }
       },
@@ -191,11 +186,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'The document has no secrets, request log or coverage. `PUT /_sandbox/state` restores it, on this or another ' +
         'server.',
       response: schemas.TenantSnapshot,
-      handle({ tenant, readLater, reply, largeAnswers }) {
-        const document = isLarge(tenant()) ? undefined : toDocument(reply, tenant().snapshot())
-        // Without indentation, which takes a third of its size: PUT has a limit.
-        return document ?? largeAnswers.send(reply, place => readLater(tenant => tenant.capture(), place))
-      },
+      // A large one has no indentation, which takes a third of its size: PUT has a limit.
+      handle: ({ tenant, reply }) => toDocument(reply, tenant().snapshot(), isLarge(tenant()) ? 0 : undefined),
     }),
     route({
       method: 'PUT',
@@ -213,8 +205,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       example: { client: 'app-{{client}}' },
       body: schemas.StateDocument,
       response: schemas.ResetResult,
-      *handle({ registry, client, realNow, body }) {
-        return summaryOf(yield* registry.replace(client, body, realNow), realNow)
+      handle({ registry, client, realNow, body }) {
+        return summaryOf(registry.replace(client, body, realNow), realNow)
       },
     }),
     route({
@@ -231,8 +223,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       body: schemas.ForkRequest,
       status: 201,
       response: schemas.ForkResult,
-      *handle({ registry, client, realNow, body }) {
-        const { clientId } = yield* registry.fork(client, body, realNow)
+      handle({ registry, client, realNow, body }) {
+        const { clientId } = registry.fork(client, body, realNow)
         return { clientId }
       },
     }),

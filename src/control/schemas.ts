@@ -159,9 +159,7 @@ export const UpcomingList = pageOf(
     from: assumed(Type.String(), 'The state before the transition.'),
     to,
     cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
-    parked: Type.Optional(
-      assumed(Type.String(), 'Why the transition was due and did not happen. Absent: it will happen.'),
-    ),
+    failed: Type.Optional(assumed(Type.String(), 'Why the transition was due and has failed. Absent: it will happen.')),
   }),
   'The transitions in the order in which they will happen.',
 )
@@ -183,67 +181,52 @@ export const searchQuery = (states: readonly string[] | undefined) =>
     limit: Type.Optional(assumed(integer(1, MOST_FOUND), `The maximum number of records. Default: ${MOST_FOUND}.`)),
   })
 export const searchResult = <R extends TSchema>(title: string, record: R) =>
-  asKept(
-    pageOf(
-      title,
-      Type.Object({
-        region: assumed(OneOf(...REGIONS), 'The region of the record.'),
-        createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
-        record: assumed(record, 'The record.'),
-      }),
-      'The records of the page, newest first.',
-    ),
+  pageOf(
+    title,
+    Type.Object({
+      region: assumed(OneOf(...REGIONS), 'The region of the record.'),
+      createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
+      record: assumed(record, 'The record.'),
+    }),
+    'The records of the page, newest first.',
   )
-
-/** The schemas of answers that show records as they are kept, with members that only another release has. */
-export const keptAnswers = new WeakSet<TSchema>()
-function asKept<S extends TSchema>(schema: S): S {
-  keptAnswers.add(schema)
-  return schema
-}
 
 /** The schema of the explanation of a record. */
 export const explained = <R extends TSchema>(title: string, record: R) =>
-  asKept(
-    component(title, {
-      record: assumed(record, 'The record, with members that only the control plane shows.'),
-      timeline: assumed(
-        Type.Array(Event),
-        'The latest 100 events of the record, oldest first. `GET /_sandbox/events` lists all, with `kind` and `reference`.',
-      ),
-      omitted: Type.Optional(assumed(Type.Integer(), 'The number of earlier events. Absent: none.')),
-      next: assumed(
-        Type.Unsafe<{ at: string; to: string } | null>({
-          ...Type.Object({
-            at: assumed(Moment, 'The time of the transition on the clock of the tenant.'),
-            to: assumed(Type.String(), 'The state after the transition.'),
-          }),
-          type: ['object', 'null'],
+  component(title, {
+    record: assumed(record, 'The record, with members that only the control plane shows.'),
+    timeline: assumed(
+      Type.Array(Event),
+      'The latest 100 events of the record, oldest first. `GET /_sandbox/events` lists all, with `kind` and `reference`.',
+    ),
+    omitted: Type.Optional(assumed(Type.Integer(), 'The number of earlier events. Absent: none.')),
+    next: assumed(
+      Type.Unsafe<{ at: string; to: string } | null>({
+        ...Type.Object({
+          at: assumed(Moment, 'The time of the transition on the clock of the tenant.'),
+          to: assumed(Type.String(), 'The state after the transition.'),
         }),
-        'The next automatic transition; null: none.',
+        type: ['object', 'null'],
+      }),
+      'The next automatic transition; null: none.',
+    ),
+    legal: assumed(
+      Type.Array(
+        Type.Object({
+          verb: assumed(Type.String(), 'The name of the transition, such as `settle`.'),
+          to: assumed(Type.String(), 'The state after the transition.'),
+          reasonCodes: Type.Optional(
+            assumed(Type.Array(Type.String()), 'The legal reason codes. Absent: the transition has none.'),
+          ),
+          until: Type.Optional(assumed(Moment, 'The last moment of these reason codes. Absent: no limit.')),
+        }),
       ),
-      legal: assumed(
-        Type.Array(
-          Type.Object({
-            verb: assumed(Type.String(), 'The name of the transition, such as `settle`.'),
-            to: assumed(Type.String(), 'The state after the transition.'),
-            reasonCodes: Type.Optional(
-              assumed(Type.Array(Type.String()), 'The legal reason codes. Absent: the transition has none.'),
-            ),
-            until: Type.Optional(assumed(Moment, 'The last moment of these reason codes. Absent: no limit.')),
-          }),
-        ),
-        'The transitions that are legal now.',
-      ),
-      parked: Type.Optional(
-        assumed(
-          Type.String(),
-          'Why a planned transition does not happen: it failed, or this release lacks the transition or the state. ' +
-            'Absent: nothing is in its way.',
-        ),
-      ),
-    }),
-  )
+      'The transitions that are legal now.',
+    ),
+    failed: Type.Optional(
+      assumed(Type.String(), 'Why the last planned transition has failed. Absent: none has failed.'),
+    ),
+  })
 
 /** The explanation of any record. */
 export type ExplainedRecord = Static<ReturnType<typeof explained<TSchema>>>

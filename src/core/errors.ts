@@ -69,6 +69,7 @@ export const catalogue = {
   REQUEST_TIMEOUT: entry(408, 'The request did not arrive in time.'),
   DUPLICATE_REFERENCE: entry(409, "The caller's reference is taken, whatever the body."),
   MANDATE_NOT_ACTIVE: entry(409, 'The mandate is not ACTIVE.'),
+  RECORD_LIMIT_REACHED: entry(409, 'The client has as many records as SANDBOX_MAX_RECORDS allows.'),
   MANDATE_ALREADY_USED: entry(409, 'The ONE_OFF mandate has a collection already.'),
   PAYOUT_LINK_ALREADY_CLAIMED: entry(
     409,
@@ -99,7 +100,7 @@ export const catalogue = {
   INTERNAL_ERROR: entry(500, 'An unexpected failure, or a fault. The message has no internal details.'),
   SERVICE_UNAVAILABLE: entry(
     503,
-    'The server is closing, has no room for another client, large body or large answer, cannot use its database, or a fault.',
+    'The server is closing, has no room for another client, cannot use its database, or a fault.',
   ),
 } satisfies Record<string, CatalogueEntry>
 
@@ -350,12 +351,14 @@ export const errors = {
       'The bill is CANCELLED: it takes no update and no document.',
     ),
   illegalTransition: refusal('ILLEGAL_TRANSITION'),
-  unknownOutcome: (outcome: string, noun: string) =>
+  recordLimitReached: (most: number) =>
     new ApiError(
-      'ILLEGAL_TRANSITION',
+      'RECORD_LIMIT_REACHED',
       null,
-      `This release has no outcome ${quote(outcome)} of a ${noun}. It takes no further step until it has another one.`,
+      `The client has ${most} records, which is the most (SANDBOX_MAX_RECORDS).`,
     ),
+  tooManyRecords: (most: number) =>
+    new ApiError('PAYLOAD_TOO_LARGE', null, `A client can have ${most} records (SANDBOX_MAX_RECORDS).`),
   payloadTooLarge: (field: string | null, limit: string) =>
     new ApiError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
   unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>

@@ -11,6 +11,8 @@ export interface TenantContext {
   readonly events: EventLog
   /** The changes of records since the last turn. */
   readonly changes: ChangeLog
+  /** The number of records of the tenant, and the most that it can have. Only repositories change it. */
+  readonly room: { used: number; readonly most: number }
   /** Returns the next position in the tenant's order of creation, from 1. */
   nextSequence(): number
 }

@@ -2,13 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
 import { JSON_TYPE } from '../http/error-handler.js'
-import { jsonPieces } from '../http/json-pieces.js'
-import type { LargeAnswers } from '../http/large-answers.js'
-import { LARGE } from '../http/large-answers.js'
-import type { LargeReads } from '../http/large-reads.js'
 import type { Operation } from '../http/operations.js'
-import type { Place } from '../http/places.js'
-import type { Eventually } from '../http/request-context.js'
 import type { Documents } from '../openapi/documents.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
 import type { TenantRegistry } from '../tenants/registry.js'
@@ -30,11 +24,6 @@ export interface ControlContext {
   readonly refresh: Refresh
   /** Identifies the life of a tenant. Undefined: it begins with this call. */
   lifeOf(clientId: string): unknown
-  readonly largeAnswers: LargeAnswers
-  /** The places for large documents that are read. */
-  readonly largeDocuments: LargeReads
-  /** The places for pages, and for requests of the log, that are read. */
-  readonly largeReads: LargeReads
   readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
@@ -57,8 +46,6 @@ export interface ControlCall<P, Q, B> extends ControlContext {
   readonly client: string
   /** Returns that tenant. Throws CLIENT_NOT_FOUND. */
   tenant(): Tenant
-  /** Reads that tenant in another turn, after a wait for a place. Throws, or rejects with, CLIENT_NOT_FOUND. */
-  readLater<T>(read: (tenant: Tenant) => T, place: Place): Eventually<T>
   /** The real time, in milliseconds. */
   readonly realNow: number
   readonly params: P
@@ -103,8 +90,6 @@ export interface ControlRoute {
   readonly isReplacing?: boolean
   /** Whether the call answers a page, too, to requests that prefer HTML. */
   readonly hasPage?: boolean
-  /** Whether the call waits for one of few places: it reads much, and is answered in one piece. */
-  readonly takesPlace?: boolean
   /** Whether the call needs no admin token. */
   readonly isOpen?: boolean
   /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
@@ -140,13 +125,8 @@ export function route<
 /** The indentation of documents. */
 const INDENT = 2
 
-/** Returns a document that people read, too; made here, so that its members stay in their order. Undefined: it is large. */
-export function toDocument(reply: FastifyReply, value: object): string | undefined {
-  let document = ''
-  for (const piece of jsonPieces(value, INDENT)) {
-    document += piece
-    if (document.length > LARGE) return undefined
-  }
+/** Returns a document that people read, too; made here, so that its members stay in their order. */
+export function toDocument(reply: FastifyReply, value: object, indent = INDENT): string {
   reply.type(JSON_TYPE)
-  return document
+  return JSON.stringify(value, null, indent)
 }

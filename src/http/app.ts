@@ -7,13 +7,10 @@ import { answerLast, handleErrors } from './error-handler.js'
 import { head } from './head.js'
 import { hints } from './hints.js'
 import { home } from './home.js'
-import { joining } from './joined.js'
-import type { LargeReads } from './large-reads.js'
 import { logging, masks } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
-import { MOST_HEADERS, pipelining } from './pipelining.js'
-import { clientErrorHandler, createHttpServer, protocol } from './protocol.js'
+import { clientErrorHandler, createHttpServer, MOST_HEADERS, protocol } from './protocol.js'
 import { requestContext } from './request-context.js'
 import { createRequestIds } from './request-id.js'
 import { serializerCompiler } from './serialization.js'
@@ -36,14 +33,13 @@ export interface AppOptions {
   readonly allowedHosts: readonly string[]
   /** The origins whose web pages may call `/api/v1`. */
   readonly corsOrigins: readonly string[]
-  readonly largeDocuments: LargeReads
   /** Returns the URL of the server. */
   publicUrl(): string
 }
 
 /** Creates a Fastify server with all that the wire needs, and without routes. */
 export function createApp(options: AppOptions) {
-  const { logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments } = options
+  const { logger, requestTimeout, allowedHosts, corsOrigins, publicUrl } = options
   const requestIds = createRequestIds()
   const app = fastify({
     ...(logger !== undefined && { loggerInstance: logger.child({}, masks) }),
@@ -79,8 +75,6 @@ export function createApp(options: AppOptions) {
   // Hooks run in this order.
   app.register(routeFacts)
   app.register(head)
-  app.register(joining)
-  app.register(pipelining)
   app.register(requestContext)
   app.register(closing)
   app.register(protocol, { nextRequestId: requestIds.next })
@@ -88,7 +82,7 @@ export function createApp(options: AppOptions) {
   app.register(home)
   app.register(notFound)
   app.register(logging)
-  app.register(validation, { largeDocuments })
+  app.register(validation)
   app.register(hints)
   return app
 }

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
 import { hintIgnored } from './hints.js'
-import { bodyOf } from './joined.js'
 import type { Upload } from './request-context.js'
 
 export const MULTIPART = 'multipart/form-data'
@@ -45,14 +44,10 @@ export const multipart = fp<MultipartOptions>((app, { accepts, formats }, done) 
 
 /** Yields the parts of a body. After a refusal, the rest of it is not parsed. */
 export async function* partsOf(request: FastifyRequest) {
-  const { raw, headers } = request
-  const body = bodyOf(raw)
-  // The parser of parts reads the stream and the headers of `raw`.
-  const joined = body !== raw && Object.create(request, { raw: { value: Object.assign(body, { headers }) } })
   try {
-    yield* request.parts.call(joined || request)
+    yield* request.parts()
   } finally {
-    body.unpipe().resume()
+    request.raw.unpipe().resume()
   }
 }
 

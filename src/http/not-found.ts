@@ -2,15 +2,12 @@ import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import leven from 'leven'
 import { errors } from '../core/errors.js'
-import { createQueue } from './slices.js'
 import { pathOf } from './url.js'
 
 const ENCODED_SLASH = /%2f/gi
 
 /** Answers unknown paths with 404, other methods with 405 and `Allow`, and OPTIONS with 204 (decisions §1). */
 export const notFound = fp((app, _options, done) => {
-  // Others come in between the unknown paths of many senders.
-  const beginSoon = createQueue()
   const methodsByPath = new Map<string, Set<string>>()
   let routes: readonly Route[] | undefined
 
@@ -61,14 +58,8 @@ export const notFound = fp((app, _options, done) => {
       next()
       return
     }
-    beginSoon(() => {
-      try {
-        if (isNone) throw routeNotFound(path)
-        answer(method, path, reply)
-      } catch (error) {
-        next(error as Error)
-      }
-    })
+    if (isNone) throw routeNotFound(path)
+    answer(method, path, reply)
   })
   done()
 })

@@ -7,13 +7,15 @@ import type { ApiError } from '../core/errors.js'
 import { errors, quote } from '../core/errors.js'
 import { parseHost } from '../core/rules/hosts.js'
 import { answerBare, helpOf, JSON_TYPE } from './error-handler.js'
-import { lastAnswer, MOST_HEADERS } from './pipelining.js'
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 }
+
+/** The maximum number of headers of a request. Node drops the others in silence, and can drop Transfer-Encoding. */
+export const MOST_HEADERS = 200
 
 /** Milliseconds until a client that keeps its half of the connection open is cut off. */
 const LINGER_MS = 2000
@@ -47,39 +49,12 @@ function parserError(code: string | undefined): ApiError {
   return errors.malformed(null, 'The request is not valid HTTP/1.1.')
 }
 
-/** The connections on which a broken request has come, with its refusal. */
-const broken = new WeakMap<Socket, ApiError>()
-
 /** Makes Fastify's `clientErrorHandler`: requests that Node's parser refuses are answered in the envelope. */
 export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
-  if (error.code === 'ECONNRESET' || socket.writableEnded) {
-    socket.destroy()
-    return
-  }
   // RFC 9112 §9.6: what follows a request that closes the connection is ignored.
   if (error.code === 'HPE_CLOSED_CONNECTION') return
-  // More bytes on the connection are errors, too.
-  if (broken.has(socket)) return
-  refuse(socket, parserError(error.code), nextRequestId)
-}
-
-/** Refuses what a parser cannot read, after the answers to the requests before it. */
-function refuse(socket: Socket, refusal: ApiError, nextRequestId: () => string): void {
-  broken.set(socket, refusal)
-  // An error without a listener would end the process, also while earlier answers are waited for.
-  socket.on('error', () => socket.destroy())
-  const last = lastAnswer(socket)
-  const answer = () => answerOnSocket(socket, refusal, nextRequestId())
-  if (last === undefined) answer()
-  else if (last.req.complete) {
-    // The broken request is a later one.
-    if (last.writableFinished) answer()
-    else last.once('close', answer)
-  } else if (last.headersSent) {
-    // The body of that request is broken, and its answer has begun.
-    socket.destroySoon()
-  } else if (last.socket === socket) answer()
-  // Else it waits for earlier answers, and is refused in its turn.
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else answerOnSocket(socket, parserError(error.code), nextRequestId())
 }
 
 const KNOWN_METHODS = new Set(METHODS)
@@ -112,18 +87,17 @@ function assertGivenOnce(rawHeaders: readonly string[]): void {
 export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstance, { nextRequestId }, done) => {
   // An expectation that is not 100-continue may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
-    refuse(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId),
-  )
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // An error without a listener would end the process.
+    socket.on('error', () => socket.destroy())
+    answerOnSocket(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId())
+  })
+  // A client that has closed its side still reads (RFC 9112 §9.6). By default, Node would drop its answers.
+  Object.assign(app.server, { httpAllowHalfOpen: true })
 
   // Most requests have the same Host. Parsing it takes longer than all other checks here.
   let last = { given: '', host: '', name: '' }
   app.addHook('onRequest', ({ raw, sandbox, originalUrl }, reply, next) => {
-    const refusal = broken.get(raw.socket)
-    if (refusal !== undefined && !raw.complete) {
-      reply.header('connection', 'close')
-      throw refusal
-    }
     if (raw.rawHeaders.length > 2 * MOST_HEADERS) {
       reply.header('connection', 'close')
       throw errors.headersTooLarge()

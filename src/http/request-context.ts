@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Region } from '../core/rules/regions.js'
-import type { Place } from './places.js'
 
 /**
  * The state of one request that our plugins and handlers share, as `request.sandbox`.
@@ -24,8 +23,6 @@ export interface RequestContext {
   clientId: string | undefined
   /** The real time of the turn of the request, in milliseconds; undefined: it takes none. */
   realNow: number | undefined
-  /** The place in which the request works, which is paused while its tenant is busy; undefined: it needs none. */
-  place: Place | undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[]
   /** The number of further hints that are not kept. */
@@ -68,7 +65,6 @@ const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext,
   region: 'EU',
   clientId: undefined,
   realNow: undefined,
-  place: undefined,
   hints: [],
   omittedHints: 0,
   isForeign: false,

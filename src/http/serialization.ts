@@ -12,34 +12,11 @@ function serializerOf(schema: object): Serialize {
   return serializer
 }
 
-/** Returns a schema that takes any further members, at any depth. */
-function open(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(open)
-  if (schema === null || typeof schema !== 'object') return schema
-  const opened = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, open(part)]))
-  return 'properties' in schema ? { ...opened, additionalProperties: true } : opened
-}
-
-/** Makes a serializer compiler. It compiles each response schema on its first use, once for a process. */
-const compilerOf =
-  (toSchema: (schema: object) => object): FastifySerializerCompiler<unknown> =>
-  ({ schema }) => {
-    let serializer: Serialize | undefined
-    return value => {
-      serializer ??= serializerOf(toSchema(schema as object))
-      return serializer(value)
-    }
+/** Fastify's serializer compiler. It compiles each response schema on its first use, once for a process. */
+export const serializerCompiler: FastifySerializerCompiler<unknown> = ({ schema }) => {
+  let serializer: Serialize | undefined
+  return value => {
+    serializer ??= serializerOf(schema as object)
+    return serializer(value)
   }
-
-/** Fastify's serializer compiler. */
-export const serializerCompiler = compilerOf(schema => schema)
-
-/** The open schemas by schema. */
-const openSchemas = new WeakMap<object, object>()
-
-/** The same compiler for answers that can have members that their schema lacks: these come last. */
-export const openSerializerCompiler = compilerOf(schema => {
-  const opened = openSchemas.get(schema) ?? (open(schema) as object)
-  openSchemas.set(schema, opened)
-  return opened
-})
+}

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { ErrorObject, Format, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorCode } from '../core/errors.js'
 import { ApiError, errors, quote, shorten } from '../core/errors.js'
@@ -9,16 +9,12 @@ import { ownMember } from '../core/own-member.js'
 import { isBic, isCountryCode, isCreditorIdentifier, isIban, isSepaIban } from '../core/rules/identifiers.js'
 import { centsAtMost, isDecimal } from '../core/rules/money.js'
 import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
-import type { Slices } from '../core/slices.js'
 import { parseDuration } from '../core/time/duration.js'
 import { isCalendarDate, isMoment } from '../core/time/time.js'
 import { wrongMediaType } from './error-handler.js'
 import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
-import { isLarge, isObject, parseJson, parseLargeJson } from './json-body.js'
-import { LARGE } from './large-answers.js'
-import type { LargeReads } from './large-reads.js'
-import { inSlices } from './slices.js'
+import { isObject, parseJson } from './json-body.js'
 import { isDecodable, isRead, originForm, valuesByName } from './url.js'
 
 declare module 'fastify' {
@@ -86,9 +82,6 @@ export const isValid = (schema: TSchema, value: unknown): boolean => validatorOf
 type Place = readonly (string | number)[]
 type Sent = ReadonlyMap<string, unknown>
 
-/** The large bodies that are checked already. */
-const checked = new WeakSet<object>()
-
 /**
  * Fastify's validator compiler. Query strings are text, so they are parsed by their schema; bodies are never coerced.
  */
@@ -128,7 +121,7 @@ const parsers = {
   body(schema: TObject, given: unknown): unknown {
     // Fastify passes null where there is no body.
     const body = given ?? {}
-    if (!checked.has(body)) check(schema, body, 'INVALID_FIELD')
+    check(schema, body, 'INVALID_FIELD')
     return body
   },
 }
@@ -136,17 +129,11 @@ const parsers = {
 /** Whether a value of Content-Encoding names no coding (RFC 9110 §8.4). */
 const isPlain = (codings: string) => codings.split(',').every(coding => /^(identity)?$/i.test(coding.trim()))
 
-export interface ValidationOptions {
-  /** Where large documents are read. */
-  readonly largeDocuments: LargeReads
-}
-
 /** Requests with bad percent-encoding, encoded bodies, and bodies that are not JSON objects, are refused here (decisions §1). */
-export const validation = fp<ValidationOptions>((app, { largeDocuments }, done) => {
+export const validation = fp((app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
-    // A large one is parsed where its answer is at hand.
-    parsed(null, isLarge(request, body) ? body : parseJson(request, body))
+    parsed(null, parseJson(request, body))
   })
 
   app.addHook('onRequest', (request, _reply, next) => {
@@ -165,16 +152,12 @@ export const validation = fp<ValidationOptions>((app, { largeDocuments }, done) 
     next()
   })
 
-  app.addHook('preValidation', (request, reply, next) => {
+  app.addHook('preValidation', (request, _reply, next) => {
     if (!isDecodable(originForm(request.originalUrl))) {
       throw errors.malformed(null, 'The request target has bad percent-encoding.')
     }
     const { querystring, body } = (request.sandbox.route.schema ?? {}) as { querystring?: TObject; body?: TObject }
     findUnknownParameters(request, querystring)
-    if (Buffer.isBuffer(request.body)) {
-      readLarge(request, reply, request.body, body).then(() => next(), next)
-      return
-    }
     if (body === undefined || !isObject(request.body)) {
       next()
       return
@@ -186,15 +169,6 @@ export const validation = fp<ValidationOptions>((app, { largeDocuments }, done) 
     next()
   })
   done()
-
-  /** Parses and checks a large body. One above 1 MiB is the only one until its answer. */
-  async function readLarge(request: FastifyRequest, reply: FastifyReply, bytes: Buffer, schema?: TObject) {
-    if (bytes.length > LARGE) await largeDocuments.enter(reply)
-    const body = await inSlices(parseLargeJson(bytes, request.sandbox.route.bodyLimit))
-    if (schema === undefined) request.body = body
-    else if (propertiesOf(schema) === undefined) request.body = namedOnly(schema, body, reportUnknown(request))
-    else request.body = await inSlices(checkLarge(schema, body as Record<string, unknown>, reportUnknown(request)))
-  }
 })
 
 /** Hints at the parameters that the schema does not name, or refuses them. */
@@ -225,46 +199,6 @@ export function refuseUnknown(name: string, known: readonly string[]): never {
   const rest = known.length > MOST_KNOWN ? ` and ${known.length - MOST_KNOWN} more` : ''
   const names = known.slice(0, MOST_KNOWN).join(', ') || 'none'
   throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${names}${rest}.`)
-}
-
-/**
- * Returns a large document without unknown members, and validates it: first without the items of its lists, then item by
- * item.
- * @param report called for each unknown member
- */
-function* checkLarge(
-  schema: TObject,
-  body: Readonly<Record<string, unknown>>,
-  report: (name: string, known: readonly string[]) => void,
-): Slices<Record<string, unknown>> {
-  const lists: [name: string, list: unknown[], schema: TSchema][] = []
-  const short: Record<string, unknown> = {}
-  for (const name of Object.keys(body)) {
-    const member = body[name]
-    const property = ownMember(schema.properties, name)
-    if (property === undefined) report(name, Object.keys(schema.properties))
-    else if (!Array.isArray(member) || property.items === undefined) short[name] = member
-    else {
-      lists.push([name, member, property.items])
-      // A list that is too long stays so.
-      const isTooLong = member.length > (property.maxItems ?? Number.POSITIVE_INFINITY)
-      short[name] = isTooLong ? Array(property.maxItems + 1) : []
-    }
-  }
-  const named = namedOnly(schema, short, report) as Record<string, unknown>
-  check(schema, named, 'INVALID_FIELD')
-  for (const [name, list, itemSchema] of lists) {
-    const items: unknown[] = []
-    for (const [at, item] of list.entries()) {
-      const place = [name, at]
-      items.push(namedOnly(itemSchema, item, report, place))
-      check(itemSchema, items[at], 'INVALID_FIELD', place)
-      yield
-    }
-    named[name] = items
-  }
-  checked.add(named)
-  return named
 }
 
 // ---------------------------------------------------------------------------------------------------------- query

@@ -128,7 +128,7 @@ export const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
  * With `Accept: text/markdown`, it is an index of the operations. `GET /docs/{operationId}` is the entry of one.
  */
 export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => {
-  const { documents, largeReads } = options
+  const { documents } = options
   const bundle = loadOnce(() => readFile(API_REFERENCE))
   app.addHook('onRequest', (_request, reply, next) => {
     reply.header('x-content-type-options', 'nosniff')
@@ -138,8 +138,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
   const read = async (name: 'service' | 'control', { sandbox }: FastifyRequest): Promise<Json> =>
     JSON.parse(await documents.render(name, 'json', sandbox.publicUrl))
 
-  const rendered = { ...PUBLIC_PAGE, preHandler: largeReads.preHandler }
-  app.get('/docs', rendered, async (request, reply) => {
+  app.get('/docs', PUBLIC_PAGE, async (request, reply) => {
     reply.header('vary', 'accept')
     if (preferredType(request, ['text/html', MARKDOWN]) === MARKDOWN) {
       reply.type(MARKDOWN_TYPE)
@@ -148,7 +147,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
     reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
     return options.frame(request, CONTENT)
   })
-  app.get<{ Params: { operationId: string } }>('/docs/:operationId', rendered, async (request, reply) => {
+  app.get<{ Params: { operationId: string } }>('/docs/:operationId', PUBLIC_PAGE, async (request, reply) => {
     const { operationId } = request.params
     for (const name of ['service', 'control'] as const) {
       const document = await read(name, request)
@@ -166,7 +165,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
   })
   app.get('/docs/page.js', PUBLIC_PAGE, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
   app.get('/docs/document.pdf', PUBLIC_PAGE, (_request, reply) => reply.type('application/pdf').send(DOCUMENT))
-  app.get('/docs/scalar.js', rendered, async (_request, reply) => {
+  app.get('/docs/scalar.js', PUBLIC_PAGE, async (_request, reply) => {
     return reply.type('text/javascript; charset=utf-8').send(await bundle())
   })
   serveDocument(app, options, '/docs/payments-service.json', 'service', 'labelled')

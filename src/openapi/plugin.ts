@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { JSON_TYPE } from '../http/error-handler.js'
-import type { LargeReads } from '../http/large-reads.js'
 import type { Documents } from './documents.js'
 
 /** No part of the interface that it describes, and open to links from other pages. */
@@ -10,18 +9,17 @@ const YAML_TYPE = 'application/yaml'
 
 export interface DocumentsOptions {
   readonly documents: Documents
-  readonly largeReads: LargeReads
 }
 
 /** Serves a document at an address, in one of its forms. */
 export function serveDocument(
   app: FastifyInstance,
-  { documents, largeReads: { preHandler } }: DocumentsOptions,
+  { documents }: DocumentsOptions,
   url: string,
   name: 'service' | 'control',
   form: 'json' | 'yaml' | 'labelled',
 ): void {
-  app.get(url, { ...PUBLIC_PAGE, preHandler }, (request, reply) => {
+  app.get(url, PUBLIC_PAGE, (request, reply) => {
     reply.type(form === 'yaml' ? YAML_TYPE : JSON_TYPE).header('x-content-type-options', 'nosniff')
     return documents.render(name, form, request.sandbox.publicUrl)
   })

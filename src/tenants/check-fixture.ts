@@ -51,6 +51,7 @@ function checkFixture(registry: TenantRegistry, name: string, now: Instant): voi
       tokenGenerationOffset: () => 0,
     },
     clock: { now: start, mode: 'frozen', rate: 1, realNow: start },
+    maxRecords: registry.maxRecords,
     settings: { allowedOrigins: withOriginsOf(records, DEFAULT_ALLOWED_ORIGINS) },
   }).seed(records)
 }

@@ -1,9 +1,8 @@
 import { ownerOf } from '../areas/oauth/tokens.js'
+import { DEFAULT_BOUNDS } from '../bounds.js'
 import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../core/rules/origins.js'
-import type { Slices } from '../core/slices.js'
-import { atOnce } from '../core/slices.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import type { Fixtures } from './fixtures.js'
@@ -32,6 +31,8 @@ export interface TenantRegistryOptions {
   /** Whether the first token request of an unknown client registers it. */
   readonly openRegistration: boolean
   readonly maxTenants: number
+  /** The most records of a tenant. Default: 50,000. */
+  readonly maxRecords?: number | undefined
   /** Lifetime of a token in seconds. */
   readonly tokenLifetime: number
   /**
@@ -42,7 +43,7 @@ export interface TenantRegistryOptions {
   publicUrl(host?: string): string
   /** Called with each tenant that made room for another. */
   dropped?(clientId: string): void
-  /** Called with the error of due work of a tenant, which is parked. */
+  /** Called with the error of due work of a tenant. */
   dueWorkFailed?(clientId: string, error: Error): void
   /** Called in this order. */
   readonly listeners?: readonly TenantListener[]
@@ -51,8 +52,8 @@ export interface TenantRegistryOptions {
 /** The identity of a client, as a database keeps it. It has no secret. */
 export interface Identity {
   readonly clientId: string
-  /** SHA-256 in base64url; null: the first token request sets the secret. */
-  readonly secretDigest: string | null
+  /** SHA-256 in base64url. */
+  readonly secretDigest: string
   readonly resets: number
   /** Added to the generation of tokens in the state: a restored state makes no expired token valid. Absent: 0. */
   readonly tokenGenerationOffset?: number
@@ -62,9 +63,6 @@ export interface Identity {
   /** The setting at the start of a tenant. Absent: that of the fixture. */
   readonly senderName?: string | undefined
 }
-
-/** The facts that an identity has at least. The others have a default. */
-export type KnownIdentity = Pick<Identity, 'clientId' | 'secretDigest' | 'resets'> & Partial<Identity>
 
 /** The creation of a tenant object. */
 export interface Creation {
@@ -111,8 +109,8 @@ interface Registration {
   readonly scope: string
   readonly allowedOrigins: readonly string[]
   readonly senderName: string | undefined
-  /** A digest, so that comparisons have one length. Null: the first token request sets the secret. */
-  secretDigest: string | null
+  /** A digest, so that comparisons have one length. */
+  secretDigest: string
   resets: number
   tokenGenerationOffset: number
   /** Created at first use: many clients may be listed that a run never uses. */
@@ -125,7 +123,7 @@ interface Registration {
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime } = options
-  const { dropped, dueWorkFailed, listeners = [] } = options
+  const { dropped, dueWorkFailed, listeners = [], maxRecords = DEFAULT_BOUNDS.maxRecords } = options
   const configured = new Map<string, Registration>()
   /** The tenants that have had records: they keep them. */
   const filled = new WeakSet<Tenant>()
@@ -136,24 +134,19 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   /** The number of resets of dropped clients, so that their old tokens stay invalid. */
   const retired = new Map<string, number>()
 
-  for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
+  for (const { clientSecret, ...client } of [DEMO_CLIENT, ...clients]) {
+    configured.set(client.clientId, registration({ ...client, secretDigest: digestOf(clientSecret) }))
+  }
 
   function registration(
-    client: Omit<ClientEntry, 'clientSecret' | 'senderName'> &
-      Pick<Partial<Identity>, 'senderName'> & { clientSecret?: string },
+    client: Pick<Identity, 'clientId' | 'secretDigest' | 'senderName'> &
+      Omit<ClientEntry, 'clientSecret' | 'senderName'>,
   ): Registration {
-    const { clientId, clientSecret, fixture = DEFAULT_FIXTURE, scope = DEFAULT_SCOPE, senderName } = client
+    const { clientId, secretDigest, fixture = DEFAULT_FIXTURE, scope = DEFAULT_SCOPE, senderName } = client
     const { allowedOrigins = DEFAULT_ALLOWED_ORIGINS } = client
     const resets = retired.get(clientId) ?? 0
-    const secretDigest = clientSecret === undefined ? null : digestOf(clientSecret)
     return {
-      clientId,
-      fixture,
-      scope,
-      allowedOrigins,
-      senderName,
-      secretDigest,
-      resets,
+      ...{ clientId, fixture, scope, allowedOrigins, senderName, secretDigest, resets },
       tokenGenerationOffset: 0,
       tenant: undefined,
     }
@@ -246,7 +239,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   const tenantOptions = (client: Registration) => ({
-    ...{ seed, client: factsOf(client) },
+    ...{ seed, client: factsOf(client), maxRecords },
     dueWorkFailed: (error: Error) => dueWorkFailed?.(client.clientId, error),
   })
 
@@ -264,8 +257,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   /** Returns a new tenant, after the work that is due at once. */
-  function* begin(tenant: Tenant, realNow: number): Slices<Tenant> {
-    yield* tenant.clock.syncing(realNow)
+  function begin(tenant: Tenant, realNow: number): Tenant {
+    tenant.clock.sync(realNow)
     return tenant
   }
 
@@ -288,7 +281,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   const open = (client: Registration, realNow: number): Tenant =>
-    client.tenant ?? atOnce(begin(startFromFixture(client, 'fixture', realNow), realNow))
+    client.tenant ?? begin(startFromFixture(client, 'fixture', realNow), realNow)
 
   function fixtureRecords(name: string, now: Instant): SeedRecords {
     const fixture = fixtures.get(name)
@@ -300,7 +293,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     const client = mustUse(clientId)
     client.resets++
     try {
-      return atOnce(begin(startFromFixture(client, 'reset', realNow), realNow))
+      return begin(startFromFixture(client, 'reset', realNow), realNow)
     } catch (error) {
       client.resets--
       throw error
@@ -308,22 +301,17 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   /** Returns the client of an identity: a listed one, or one that is not registered yet. */
-  function known({ clientId, secretDigest, resets, tokenGenerationOffset = 0, ...rest }: KnownIdentity): Registration {
-    const client = configured.get(clientId) ?? { ...registration({ clientId, ...rest }), secretDigest }
+  function known({ resets, tokenGenerationOffset = 0, ...identity }: Identity): Registration {
+    const client = configured.get(identity.clientId) ?? registration(identity)
     client.resets = resets
     client.tokenGenerationOffset = tokenGenerationOffset
     return client
   }
 
-  function hasSecret(client: Registration, clientSecret: string): boolean {
-    const digest = digestOf(clientSecret)
-    client.secretDigest ??= digest
-    return isSame(digest, client.secretDigest)
-  }
-
   return {
     seed,
     fixtures,
+    maxRecords,
     /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
     fixtureRecords,
     /**
@@ -333,7 +321,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     authenticate(clientId: string, clientSecret: string, realNow: number): Tenant {
       const known = use(clientId)
       if (known !== undefined) {
-        if (!hasSecret(known, clientSecret)) throw errors.invalidClient()
+        if (!isSame(digestOf(clientSecret), known.secretDigest)) throw errors.invalidClient()
         return open(known, realNow)
       }
       if (!openRegistration) throw errors.invalidClient()
@@ -342,7 +330,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
           'Unknown client_id. To register one, use 1 to 64 letters, digits, dots, underscores or hyphens, but not . or ..',
         )
       }
-      const client = registration({ clientId, clientSecret })
+      const client = registration({ clientId, secretDigest: digestOf(clientSecret) })
       register(client, () => open(client, realNow))
       return client.tenant as Tenant
     },
@@ -371,8 +359,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     timeOf: (clientId: string, realNow: number, last?: Tenant): Instant =>
       (find(clientId)?.tenant ?? last)?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
-    /** Whether the next credentials of a client set its secret: it was damaged in the database, and repaired. */
-    awaitsSecret: (clientId: string): boolean => find(clientId)?.secretDigest === null,
     /** Returns the secret of the demo client while everyone may know it; undefined: it has another, or is another client. */
     knownSecretOf: (clientId: string): string | undefined =>
       find(clientId)?.secretDigest === digestOf(DEMO_CLIENT.clientSecret) && clientId === DEMO_CLIENT.clientId
@@ -430,42 +416,31 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       return true
     },
     /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
-    *replace(clientId: string, document: StateDocument, realNow: number): Slices<Tenant> {
+    replace(clientId: string, document: StateDocument, realNow: number): Tenant {
       const client = mustUse(clientId)
-      const replacement = yield* restoreTenant({ ...tenantOptions(client), realNow }, document)
-      // It may have made room for another meanwhile.
-      if (find(clientId) !== client) throw errors.clientNotFound(clientId)
+      const replacement = restoreTenant({ ...tenantOptions(client), realNow }, document)
       const generation = client.tenant?.tokens.generation() ?? 0
       const tenant = install(client, 'state', replacement)
       client.tokenGenerationOffset = Math.max(client.tokenGenerationOffset, generation - document.tokens.generation)
-      return yield* begin(tenant, realNow)
+      return begin(tenant, realNow)
     },
     /**
      * Registers another tenant that starts as an exact copy; without a secret it has the same.
      * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
      */
-    *fork(
-      clientId: string,
-      to: { clientId: string; clientSecret?: string | undefined },
-      realNow: number,
-    ): Slices<Tenant> {
+    fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Tenant {
       const origin = mustUse(clientId)
       const tenant = open(origin, realNow)
       if (find(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
       idleFor(origin)
-      const { fixture, scope, allowedOrigins, senderName, secretDigest } = origin
-      const client = registration({ clientId: to.clientId, fixture, scope, allowedOrigins, senderName })
-      client.secretDigest = to.clientSecret === undefined ? secretDigest : digestOf(to.clientSecret)
+      const { fixture, scope, allowedOrigins, senderName } = origin
+      const secretDigest = to.clientSecret === undefined ? origin.secretDigest : digestOf(to.clientSecret)
+      const client = registration({ clientId: to.clientId, secretDigest, fixture, scope, allowedOrigins, senderName })
       const meta = tenant.meta()
       const fork = loadTenant(tenantOptions(client), meta, realNow)
-      yield* fork.load({ meta, records: tenant.records(), events: tenant.events.after(0) }, realNow)
+      fork.load({ meta, records: tenant.records(), events: tenant.events.after(0) }, realNow)
       register(client, () => install(client, 'fork', fork, clientId), origin)
-      return yield* begin(fork, realNow)
-    },
-    /** Makes a client of a database known without its tenant, which is damaged: a reset or a removal needs no more. */
-    identify(identity: KnownIdentity): void {
-      const client = known(identity)
-      if (!configured.has(client.clientId)) registered.set(client.clientId, client)
+      return begin(fork, realNow)
     },
     /** Creates the tenant of a client from a database, without its records. A listed client keeps its listed secret. */
     load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant {

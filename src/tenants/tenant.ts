@@ -1,15 +1,15 @@
 import type { Area, AreaName, Staged, SteeredStore, Store, Stores } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { createTokens } from '../areas/oauth/tokens.js'
-import { atPath, errors } from '../core/errors.js'
+import { ApiError, atPath, errors } from '../core/errors.js'
 import { createIds } from '../core/ids.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
+import { ownMember } from '../core/own-member.js'
 import { createChangeLog } from '../core/records/changes.js'
 import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
 import type { StagedRecords, StoredRecord } from '../core/records/repository.js'
-import type { Slices } from '../core/slices.js'
-import { atOnce, isSlices } from '../core/slices.js'
+import { REGIONS } from '../core/rules/regions.js'
 import type { TenantContext } from '../core/tenant-context.js'
 import type { ClockStart, ClockState } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
@@ -56,10 +56,10 @@ export interface TenantRecord extends StoredRecord {
   readonly kind: AreaName
 }
 
-/** The state of a tenant, or what has changed in it. Loading it checks no rule, so that no later release changes it. */
+/** The state of a tenant, or what has changed in it. Loading it checks no limit, so that no later release changes it. */
 export interface TenantContent {
   readonly meta: TenantMeta
-  readonly records: Iterable<TenantRecord>
+  readonly records: readonly TenantRecord[]
   readonly events: readonly Event[]
 }
 
@@ -84,7 +84,9 @@ export interface TenantOptions {
   readonly clock: ClockStart
   /** The others are those of `DEFAULT_SETTINGS`. */
   readonly settings: Partial<Settings>
-  /** Called with the error of due work, which is parked. */
+  /** The most records, of all kinds together. */
+  readonly maxRecords: number
+  /** Called with the error of due work. */
   dueWorkFailed?(error: Error): void
 }
 
@@ -110,7 +112,7 @@ const SEED_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.
  * area (decisions §3). A reset, and a state that is put back, create another tenant object of the same client.
  */
 export function createTenant(
-  { seed, client, clock, settings: given, dueWorkFailed }: TenantOptions,
+  { seed, client, clock, settings: given, maxRecords, dueWorkFailed }: TenantOptions,
   past: Past = noPast(client.clientId),
 ) {
   const { clientId, resets, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
@@ -121,6 +123,7 @@ export function createTenant(
     ids: createIds(seed, past.ids.scope, past.ids.counters),
     events: createEventLog(past.events as readonly Event[]),
     changes: createChangeLog(),
+    room: { used: 0, most: maxRecords },
     nextSequence: () => ++sequence,
   }
   const faults = createFaults(context, past.faults)
@@ -181,34 +184,27 @@ export function createTenant(
     const changed = changes.length()
     const last = events.last()
 
-    function* undo(): Slices {
+    try {
+      return operation()
+    } catch (error) {
       // The clock first: plans are not in its past.
       restoreMeta(before)
-      yield* changes.undoTo(changed)
+      changes.undoTo(changed)
       events.truncate(last)
-    }
-
-    function* watched<R>(work: Slices<R>): Slices<R> {
-      try {
-        return yield* work
-      } catch (error) {
-        yield* undo()
-        throw error
-      }
-    }
-
-    try {
-      const result = operation()
-      return isSlices(result) ? (watched(result) as T) : result
-    } catch (error) {
-      atOnce(undo())
       throw error
     }
   }
 
-  const seeding = (records: SeedRecords): Slices =>
-    attempt(function* () {
-      for (const { add } of yield* stage(records)) yield* add()
+  /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
+  const addSeeds = (records: SeedRecords): void =>
+    attempt(() => {
+      const staged = stage(records)
+      try {
+        for (const { add } of staged) add()
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'RECORD_LIMIT_REACHED') throw errors.tooManyRecords(maxRecords)
+        throw error
+      }
     })
 
   return {
@@ -227,40 +223,37 @@ export function createTenant(
     counts: (): Counts => byArea(name => storeOf(name).size()),
     /** Returns all state beside records and events. It shares nothing that changes. */
     meta,
-    /** Does an operation, which may be in slices, or nothing: what it has changed is undone if it throws. */
+    /** Does an operation, or nothing: what it has changed is undone if it throws. */
     attempt,
     /**
-     * Returns the records that have changed since the last call, as a database keeps them. The tenant must not change
-     * while they are read.
+     * Returns the records that have changed since the last call, as a database keeps them.
      */
-    takeChanges: (): Iterable<TenantRecord> => toRecords(changes.take()),
+    takeChanges: (): TenantRecord[] => changes.take().map(({ kind, entry }) => toRecord(kind as AreaName, entry)),
     /** Returns all records, likewise. */
-    *records(): Iterable<TenantRecord> {
-      for (const kind of areaNames) for (const entry of storeOf(kind).entries()) yield toRecord(kind, entry)
-    },
-    /** Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events. */
-    *load(content: TenantContent, realNow: number): Slices {
+    records: (): TenantRecord[] =>
+      areaNames.flatMap(kind =>
+        storeOf(kind)
+          .entries()
+          .map(entry => toRecord(kind, entry)),
+      ),
+    /**
+     * Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events.
+     * @throws Error (this release lacks something that a record has)
+     */
+    load(content: TenantContent, realNow: number): void {
       restoreMeta(content.meta, realNow)
       for (const record of content.records) {
+        assertKnown(record)
         storeOf(record.kind).load(record)
-        yield
       }
       events.load(content.events)
     },
-    /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
-    seed: (records: SeedRecords): void => atOnce(seeding(records)),
-    /** Does the same in slices. */
-    seeding,
-    /** Captures the whole tenant as one document, whose lists of records are read once. */
-    capture,
-    /** Returns the whole tenant as one document. It shares records with the tenant: serialise or copy it at once. */
-    snapshot(): TenantSnapshot {
-      const captured = capture()
-      return { ...captured, ...(byArea(name => [...captured[name]]) as Pick<TenantSnapshot, AreaName>) }
-    },
+    seed: addSeeds,
+    /** Returns the whole tenant as one document. It shares records with the tenant, which replaces them by others. */
+    snapshot: capture,
   }
 
-  function capture(): Omit<TenantSnapshot, AreaName> & Readonly<Record<AreaName, Iterable<unknown>>> {
+  function capture(): TenantSnapshot {
     return {
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,
@@ -273,13 +266,9 @@ export function createTenant(
       ids: { scope: past.ids.scope, counters: { ...context.ids.counters() } },
       tokens: { ...tokenState },
       sequence,
-      ...byArea(name => storeOf(name).capture()),
+      ...(byArea(name => storeOf(name).capture()) as Pick<TenantSnapshot, AreaName>),
       events: context.events.after(0) as TenantSnapshot['events'],
     }
-  }
-
-  function* toRecords(entries: ReturnType<typeof changes.take>): Iterable<TenantRecord> {
-    for (const { kind, entry } of entries) yield toRecord(kind as AreaName, entry)
   }
 
   function toRecord(kind: AreaName, entry: object): TenantRecord {
@@ -287,17 +276,38 @@ export function createTenant(
   }
 
   /** Checks all records, each kind against those that it refers to, before any is stored. */
-  function* stage(records: SeedRecords): Slices<StagedRecords[]> {
+  function stage(records: SeedRecords): StagedRecords[] {
     const staged = {} as Staged
     const recordsOf = (name: AreaName) => (records[name] ?? []) as readonly Json[]
     const isStored = (name: AreaName, reference: string) => storeOf(name).find(reference).length > 0
     for (const name of SEED_ORDER) {
-      yield* assertRelated(name, { recordsOf, path: `records.${name}`, isStored })
-      Object.assign(staged, { [name]: yield* storeOf(name).stage(records[name] ?? [], `records.${name}`, staged) })
+      assertRelated(name, { recordsOf, path: `records.${name}`, isStored })
+      Object.assign(staged, { [name]: storeOf(name).stage(records[name] ?? [], `records.${name}`, staged) })
     }
     return Object.values(staged)
   }
 }
+
+/**
+ * Looks a record of a database up in the tables of this release. A later release that renames something ships a migration.
+ * @throws Error naming what this release lacks
+ */
+function assertKnown({ kind, region, record, nextStep }: TenantRecord): void {
+  const { status, outcome } = record as { readonly status?: string; readonly outcome?: string }
+  const area = ownMember<Area>(areas, kind)
+  if (area === undefined) throw lacking('kind of records', kind)
+  if (!REGIONS.includes(region)) throw lacking('region', region)
+  const states = area.lifecycle?.transitions
+  if (states === undefined) return
+  const noun = toNoun(kind)
+  const verbs = ownMember<object>(states, String(status))
+  if (verbs === undefined) throw lacking(`state of a ${noun}`, String(status))
+  const { verb } = (nextStep ?? {}) as { readonly verb?: string }
+  if (verb !== undefined && !Object.hasOwn(verbs, verb)) throw lacking(`transition of a ${status} ${noun}`, verb)
+  if (outcome !== undefined && !area.outcomes?.names.includes(outcome)) throw lacking(`outcome of a ${noun}`, outcome)
+}
+
+const lacking = (what: string, name: string) => new Error(`This release has no ${what} called ${JSON.stringify(name)}.`)
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -312,13 +322,12 @@ interface Related {
  * Refuses records that name one of another kind which is neither given nor stored (`refersTo` of their row).
  * @throws the code `notFound` of the other kind
  */
-function* assertRelated(name: AreaName, { recordsOf, path, isStored }: Related): Slices {
+function assertRelated(name: AreaName, { recordsOf, path, isStored }: Related): void {
   const { refersTo = {} }: Area = areas[name]
   for (const [member, { kind }] of Object.entries(refersTo)) {
     const { reference, notFound } = areas[kind]
     const given = new Set(recordsOf(kind).map(record => record[reference]))
     for (const [index, { [member]: wanted }] of recordsOf(name).entries()) {
-      yield
       if (wanted === undefined || given.has(wanted) || isStored(kind, String(wanted))) continue
       atPath(`${path}.${index}`, () => {
         throw errors.recordNotFound(notFound, member, toNoun(kind), String(wanted))
@@ -347,16 +356,18 @@ export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'
  * Creates a tenant from a state document, whose objects become the tenant's own. A missing list has no records.
  * Throws DUPLICATE_REFERENCE, INVALID_FIELD, and the code of an unknown reference where the parts do not fit together.
  */
-export function* restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: StateDocument): Slices<Tenant> {
+export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: StateDocument): Tenant {
   assertOrder(snapshot)
+  const size = areaNames.reduce((sum, name) => sum + (snapshot[name]?.length ?? 0), 0)
+  if (size > options.maxRecords) throw errors.tooManyRecords(options.maxRecords)
   const { now, mode, rate } = snapshot.clock
   const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
   const recordsOf = (name: AreaName) => (snapshot[name] ?? []).map(({ record }) => record)
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
   for (const name of areaNames) {
     const store: Store = tenant[name]
-    yield* assertRelated(name, { recordsOf, path: name, isStored: () => false })
-    yield* store.restore(snapshot[name] ?? [], name)
+    assertRelated(name, { recordsOf, path: name, isStored: () => false })
+    store.restore(snapshot[name] ?? [], name)
   }
   return tenant
 }

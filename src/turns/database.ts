@@ -1,8 +1,7 @@
 import { sha256 } from '../core/digests.js'
 import type { Event } from '../core/records/events.js'
-import type { Slices } from '../core/slices.js'
 import type { RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
-import type { Identity, KnownIdentity } from '../tenants/registry.js'
+import type { Identity } from '../tenants/registry.js'
 import type { TenantMeta, TenantRecord } from '../tenants/tenant.js'
 
 /** The database cannot be used. The message is one line that names it and the reason. */
@@ -64,7 +63,7 @@ export const BATCH = 1000
 export const BATCH_BYTES = 1024 * 1024
 
 /** Makes rows of the next items, up to a batch. */
-export function* nextRows<T>(items: Iterator<T>, toRow: (item: T) => Row): Slices<Row[]> {
+export function nextRows<T>(items: Iterator<T>, toRow: (item: T) => Row): Row[] {
   const rows: Row[] = []
   for (let bytes = 0; rows.length < BATCH && bytes < BATCH_BYTES; ) {
     const next = items.next()
@@ -72,7 +71,6 @@ export function* nextRows<T>(items: Iterator<T>, toRow: (item: T) => Row): Slice
     const row = toRow(next.value)
     rows.push(row)
     bytes += Buffer.byteLength(row.content)
-    yield
   }
   return rows
 }
@@ -192,9 +190,9 @@ export function repairable(clientId: string, row: TenantRow, realNow: number): T
 }
 
 /** Returns the identity in such a row. Of a damaged one, it is one that its next secret fits and none of its tokens. */
-export const identityOf = (clientId: string, { version, content }: TenantRow): KnownIdentity =>
+export const identityOf = (clientId: string, { version, content }: TenantRow): Identity =>
   content === ''
-    ? { clientId, secretDigest: null, resets: version }
+    ? ({ clientId, secretDigest: '', resets: version } as Identity)
     : (JSON.parse(content) as Pick<TenantContents, 'identity'>).identity
 
 /** Returns the record or event of a row. @throws DatabaseError (the row is not as it was written) */

@@ -2,11 +2,9 @@ import { setTimeout as setTimer } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
-import type { Slices } from '../core/slices.js'
 import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
-import { select, toLogged, whole } from '../features/request-log/request-log.js'
+import { select, toLogged } from '../features/request-log/request-log.js'
 import { LoggedRequest } from '../features/request-log/schemas.js'
-import { inSlices } from '../http/slices.js'
 import { isValid } from '../http/validation.js'
 import { countOf, MOST_COUNTED } from './database.js'
 import { sharedRuns } from './shared-runs.js'
@@ -119,7 +117,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     if (exchanges.length === 0) return
     // An entry that exceeds the bound must not push out all others.
     const isKept = ({ bytes }: Exchange) => bytes <= bounds.bytes && bounds.entries > 0
-    const contents = await inSlices(toContents(exchanges, isKept))
+    const contents = toContents(exchanges, isKept)
     const values = [clientId, contents, exchanges.map(({ bytes }) => bytes), bounds.entries]
     await query({ name: 'add requests', text: ADD, values })
     unchecked += exchanges.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -140,11 +138,8 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
         const [first] = rows
         if (first === undefined) return { data, last: 0, dropped: 0 }
         const seqs = rows.flatMap(({ seq }) => (seq === null ? [] : Number(seq)))
-        const entries = (await inSlices(toEntries(rows))).reverse()
-        data = [
-          ...(await inSlices(select(entries, entry => entry, { ...filter, limit: limit - data.length }))),
-          ...data,
-        ]
+        const entries = toEntries(rows).reverse()
+        data = [...select(entries, entry => entry, { ...filter, limit: limit - data.length }), ...data]
         if (most === null || seqs.length < most || data.length === limit) {
           const [last, cleared, kept] = [first.last, first.cleared, first.kept].map(Number) as [number, number, number]
           return { life: first.life, data, last, dropped: last - cleared - kept }
@@ -182,7 +177,7 @@ const Entry = Type.Object({
 })
 
 /** Returns the exchanges of rows. A client without requests has a row without one. A damaged one is left out. */
-function* toEntries(rows: readonly Record<string, unknown>[]): Slices<LoggedExchange[]> {
+function toEntries(rows: readonly Record<string, unknown>[]): LoggedExchange[] {
   const entries: LoggedExchange[] = []
   for (const row of rows) {
     const seq = Number(row.seq)
@@ -192,23 +187,15 @@ function* toEntries(rows: readonly Record<string, unknown>[]): Slices<LoggedExch
     } catch {
       // It is no JSON.
     }
-    yield
   }
   return entries
 }
 
 /** Returns the JSON texts of exchanges, masked; null for others. The number of each is that of its row. */
-function* toContents(
-  exchanges: readonly Exchange[],
-  isKept: (exchange: Exchange) => boolean,
-): Slices<(string | null)[]> {
-  const contents: (string | null)[] = []
-  for (const exchange of exchanges) {
-    const content = isKept(exchange) && { ...(yield* whole(toLogged({ seq: 0, exchange }))), seq: undefined }
-    contents.push(content ? JSON.stringify(content) : null)
-    yield
-  }
-  return contents
+function toContents(exchanges: readonly Exchange[], isKept: (exchange: Exchange) => boolean): (string | null)[] {
+  return exchanges.map(exchange =>
+    isKept(exchange) ? JSON.stringify({ ...toLogged({ seq: 0, exchange }), seq: undefined }) : null,
+  )
 }
 
 /** The numbers go on after those of the rows, also if the count is damaged or missing. */

@@ -2,9 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { ApiError, errors } from '../core/errors.js'
 import { inOrder } from '../core/records/events.js'
-import type { Slices } from '../core/slices.js'
-import { toSlices } from '../core/slices.js'
-import { doSlice, inSlices } from '../http/slices.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Database, Reader, Row, Table, TenantContents, TenantRow, Transaction } from './database.js'
@@ -36,8 +33,6 @@ export interface StoredTurnsOptions {
   readonly maxTenants: number
   /** Returns the real time in milliseconds. */
   now(): number
-  /** Returns real milliseconds since some moment, to measure a slice. */
-  elapsed(): number
   /** Whether a tenant must stay in memory. */
   isInUse(clientId: string): boolean
   /** A tenant may have changed: calls that wait for it look again. */
@@ -94,10 +89,10 @@ type Afterwards = Parameters<Turns['afterwards']>[0]
  * If that fails, the copy is dropped: the next turn loads what is stored.
  */
 export function createStoredTurns(options: StoredTurnsOptions): Turns {
-  const { database, registry, logger, maxTenants, now, elapsed, isInUse, changed } = options
+  const { database, registry, logger, maxTenants, now, isInUse, changed } = options
   /** The tenant used longest ago comes first. */
   const slots = new Map<string, Slot>()
-  /** The work after the commit of the turn that does a slice now; undefined: none does. */
+  /** The work after the commit of the turn that runs now; undefined: none does. */
   let afterCommit: Afterwards[] | undefined
 
   // ---------------------------------------------------------------------------------------------------------- memory
@@ -185,7 +180,13 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       const row = await reader.tenant(slot.clientId)
       if (!(error instanceof DamageError) || row === undefined) throw error
       forget(slot)
-      registry.identify(identityOf(slot.clientId, repairable(slot.clientId, row, now())))
+      // A row that cannot be parsed is as good as removed.
+      try {
+        const { identity, meta } = fromTenantRow(slot.clientId, row)
+        registry.load(identity, meta, row.instant).install()
+      } catch {
+        registry.retire(slot.clientId, row.version)
+      }
       return row
     }
   }
@@ -193,15 +194,13 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   /** @param known the state in memory; undefined: all is loaded */
   async function loadRow(clientId: string, known: Stored | undefined, row: TenantRow, reader: Reader): Promise<Stored> {
     const { identity, meta, records, events } = fromTenantRow(clientId, row)
-    // The identity of a life changes if the client takes its secret.
-    const since = registry.awaitsSecret(clientId) ? undefined : known
-    const loading = since === undefined ? registry.load(identity, meta, row.instant) : undefined
-    const tenant = loading?.tenant ?? (since?.tenant as Tenant)
+    const loading = known === undefined ? registry.load(identity, meta, row.instant) : undefined
+    const tenant = loading?.tenant ?? (known?.tenant as Tenant)
     for (const table of ['record', 'event'] as const) {
-      let after = { version: since?.version ?? 0, number: Number.MAX_SAFE_INTEGER }
+      let after = { version: known?.version ?? 0, number: Number.MAX_SAFE_INTEGER }
       for (let isLast = false; !isLast; await setImmediate()) {
         const batch = await reader.rows(table, clientId, after)
-        await inSlices(loadRows(tenant, table, batch, { meta, instant: row.instant }), elapsed)
+        loadRows(tenant, table, batch, { meta, instant: row.instant })
         after = batch.at(-1) ?? after
         isLast = !isBatch(batch)
       }
@@ -212,20 +211,16 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   }
 
   /** Adds rows of a table to a tenant. */
-  function* loadRows(
+  function loadRows(
     tenant: Tenant,
     table: Table,
     rows: readonly Row[],
     { meta, instant }: Pick<TenantContents, 'meta'> & Pick<TenantRow, 'instant'>,
-  ): Slices {
+  ): void {
     try {
-      const items: never[] = []
-      for (const row of rows) {
-        items.push(fromRow(table, tenant.clientId, row))
-        yield
-      }
+      const items = rows.map((row): never => fromRow(table, tenant.clientId, row))
       const [records, events] = table === 'record' ? [items, []] : [[], items.map(inOrder)]
-      yield* tenant.load({ meta, records, events }, instant)
+      tenant.load({ meta, records, events }, instant)
     } catch (error) {
       // A row that this release cannot place, such as one of a region that it lacks, concerns its client only.
       throw error instanceof DamageError
@@ -274,22 +269,16 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     }
     const known = tenant === stored?.tenant ? stored : undefined
     const changes = tenant.takeChanges()
-    const records = (known === undefined ? tenant.records() : changes)[Symbol.iterator]()
-    const events = tenant.events.after(known?.events ?? 0)[Symbol.iterator]()
+    const records = (known === undefined ? tenant.records() : changes).values()
+    const events = tenant.events.after(known?.events ?? 0).values()
     const next = { version, life: known?.life ?? version, records: sizeOf(tenant), events: tenant.events.last() }
     const content = JSON.stringify(contentOf(tenant, next))
     const row = toTenantRow(clientId, { version, life: next.life, instant, isRemoved: false, content })
     // Rows can be left where the row of the tenant is missing.
     if (known === undefined) await transaction.clear(clientId)
     for (let isFirst = true; ; isFirst = false) {
-      const record = await inSlices(
-        nextRows(records, record => toRecordRow(clientId, version, record)),
-        elapsed,
-      )
-      const event = await inSlices(
-        nextRows(events, event => toEventRow(clientId, version, event)),
-        elapsed,
-      )
+      const record = nextRows(records, record => toRecordRow(clientId, version, record))
+      const event = nextRows(events, event => toEventRow(clientId, version, event))
       if (!isFirst && record.length + event.length === 0) break
       if (!isFirst) await setImmediate()
       await transaction.write(clientId, row, { record, event })
@@ -303,32 +292,26 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   // ----------------------------------------------------------------------------------------------------------- turns
 
   /** Does due work, then the work of a request. */
-  function* turnOf<T>(all: readonly Slot[], work: Work<T>, realNow: number): Slices<T> {
+  function turnOf<T>(all: readonly Slot[], work: Work<T>, realNow: number): T {
     for (const { clientId } of work.skipsDueWork ? [] : all) {
       const tenant = registry.peek(clientId)
-      if (tenant !== undefined) yield* tenant.clock.syncing(realNow)
+      if (tenant !== undefined) tenant.clock.sync(realNow)
     }
-    return yield* toSlices(work.run(realNow))
+    return work.run(realNow)
   }
 
-  /** Does a turn in slices. A refusal is an outcome, since due work stays. */
-  async function attempt<T>(turn: Slices<T>, later: Afterwards[]): Promise<Outcome<T>> {
-    for (;;) {
-      afterCommit = later
-      try {
-        const step = doSlice(turn, elapsed)
-        if (step.done) {
-          const { value } = step
-          // It may be refused before it is answered, which must not count as unhandled.
-          if (value instanceof Promise) value.catch(() => {})
-          return { value }
-        }
-      } catch (error) {
-        return { error }
-      } finally {
-        afterCommit = undefined
-      }
-      await setImmediate()
+  /** Does a turn. A refusal is an outcome, since due work stays. */
+  function attempt<T>(turn: () => T, later: Afterwards[]): Outcome<T> {
+    afterCommit = later
+    try {
+      const value = turn()
+      // It may be refused before it is answered, which must not count as unhandled.
+      if (value instanceof Promise) value.catch(() => {})
+      return { value }
+    } catch (error) {
+      return { error }
+    } finally {
+      afterCommit = undefined
     }
   }
 
@@ -345,7 +328,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       for (const slot of all) rows.set(slot, await loading(slot, transaction))
       const realNow = now()
       const later: Afterwards[] = []
-      const outcome = await attempt(turnOf(all, work, realNow), later)
+      const outcome = attempt(() => turnOf(all, work, realNow), later)
       const written = new Map<Slot, { readonly stored: Stored | undefined }>()
       for (const slot of all) {
         const result = await write(slot, transaction, rows.get(slot), realNow)
@@ -402,7 +385,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     return (skipsDueWork || !stored.tenant.clock.isDueAt(realNow)) && isRead(realNow)
   }
 
-  /** Does some work on the copy in memory. It changes nothing, so it is not in slices. */
+  /** Does some work on the copy in memory, which changes nothing. */
   function read<T>({ stored }: Slot, { run, skipsDueWork = false }: Work<T>): T {
     const realNow = now()
     if (!skipsDueWork) stored?.tenant.clock.sync(realNow)
@@ -424,11 +407,9 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   const isBusy = (clientId: string) => (slots.get(clientId)?.users ?? 0) > 0
 
   async function takeInTurn<T>(clientId: string, work: Work<T>, other: string): Promise<T> {
-    if (isBusy(clientId)) work.place?.pause()
     const slot = slotOf(clientId)
     const all = [...new Set([clientId, other])].sort().map(slotOf)
     const outcome = await queued(all, async (): Promise<Outcome<T>> => {
-      await work.place?.goOn()
       if (other === clientId && work.isRead(now())) {
         if (!work.isFresh || slot.stored === undefined) await catchUp(slot, work)
         if (isReadable(slot, work)) {

@@ -43,7 +43,6 @@ export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMeth
         isRead: realNow => rules.isRead(request, realNow),
         isFresh: rules.isFresh === true,
         skipsDueWork: rules.skipsDueWork === true,
-        place: request.sandbox.place,
         run(realNow) {
           request.sandbox.realNow = realNow
           const tenant = rules.enter(request, realNow)
@@ -114,7 +113,7 @@ export const tokenTurns = (registry: TenantRegistry): TurnRules => {
     isRead(request, realNow) {
       const { client_id } = credentialsOf(request)
       const tenant = registry.peek(client_id)
-      return tenant === undefined || !(registry.awaitsSecret(client_id) || hasFault(request, tenant, realNow))
+      return tenant === undefined || !hasFault(request, tenant, realNow)
     },
     enter(request, realNow) {
       const { client_id, client_secret } = credentialsOf(request)

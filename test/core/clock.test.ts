@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { atOnce } from '../../src/core/slices.js'
 import type { Clock } from '../../src/core/time/clock.js'
 import { createClock } from '../../src/core/time/clock.js'
 import type { DueWork, Schedulable } from '../../src/core/time/scheduler.js'
@@ -94,11 +93,11 @@ t.test('control plane, PATCH /clock: a new rate counts from now on', async t => 
 t.test('control plane, POST /clock/advance: a running clock runs on from where it was put', async t => {
   const clock = running()
   clock.sync(2700)
-  atOnce(clock.advancing(START + 1000 * SECOND))
+  clock.advance(START + 1000 * SECOND)
   t.equal(clock.now(), START + 1000 * SECOND)
   clock.sync(5000)
   t.equal(clock.now(), START + 1003 * SECOND, 'the fraction of a second that has passed is kept')
-  atOnce(clock.advancing(START))
+  clock.advance(START)
   t.equal(clock.now(), START + 1003 * SECOND, 'a time that has passed does not move the clock')
 })
 
@@ -117,7 +116,7 @@ t.test('control plane, Skip to payday: a running clock does what has become due'
   t.equal(clock.now(), START + 600 * SECOND)
 })
 
-t.test('persistence, Upgrades: due work that throws is parked, reported once, and holds up nothing else', async t => {
+t.test('control plane, Shapes: due work that throws is reported once, and holds up nothing else', async t => {
   const failures: Error[] = []
   const start = { now: START, mode: 'running', rate: 1, realNow: 0 } as const
   const clock = createClock(start, error => failures.push(error))
@@ -130,7 +129,7 @@ t.test('persistence, Upgrades: due work that throws is parked, reported once, an
   clock.schedule(second, START + 20 * SECOND, work)
   clock.sync(15_000)
   t.equal(clock.now(), START + 15 * SECOND, 'the clock goes on')
-  t.match(first, { dueAt: START + 10 * SECOND, failure: { message: '#1' } })
+  t.equal(first.dueAt, null)
   t.equal(clock.nextDue(), second.dueAt)
   t.notOk(clock.isDueAt(15_000))
   clock.sync(30_000)
@@ -139,29 +138,6 @@ t.test('persistence, Upgrades: due work that throws is parked, reported once, an
     failures.map(({ message }) => message),
     ['#1'],
   )
-
-  // The way back of an operation that is undone.
-  const { now, ...pace } = clock.state()
-  clock.restore({ ...pace, now: START + 10 * SECOND })
-  t.equal(clock.nextDue(), null, 'it failed before')
-  clock.restore({ ...pace, now: START + 9 * SECOND })
-  t.equal(clock.nextDue(), START + 10 * SECOND, 'it has not failed yet')
-  t.equal(first.failure, undefined)
-  clock.sync(30_000)
-  t.equal(failures.length, 2)
-
-  clock.schedule(first, first.dueAt, work)
-  t.equal(clock.nextDue(), clock.now(), 'a new plan is tried, also one for the same time')
-  clock.sync(30_000)
-  t.same(done.at(-1), [30, '#1'])
-  t.match(first, { dueAt: null, failure: undefined })
-
-  clock.schedule(first, clock.now(), fails)
-  clock.sync(30_000)
-  clock.schedule(first, null, fails)
-  t.match(first, { dueAt: null, failure: undefined }, 'a plan that is removed is not parked')
-  clock.restore({ ...pace, now: START })
-  t.equal(clock.nextDue(), null)
 })
 
 t.test(
@@ -225,7 +201,7 @@ t.test(
         const states = [...steps, { advance: 1000 }].map(step => {
           if ('advance' in step) {
             const to = clock.now() + step.advance * SECOND
-            atOnce(clock.advancing(to))
+            clock.advance(to)
             naive.advanceTo(to)
           } else {
             plan(step)
@@ -240,21 +216,6 @@ t.test(
     )
   },
 )
-
-t.test('persistence, Upgrades: work that failed in a time that is undone is planned again, and no other', async t => {
-  const clock = frozen()
-  const fails = () => {
-    throw new Error('It fails.')
-  }
-  clock.schedule(item(1), START + 5 * SECOND, fails)
-  clock.schedule(item(2), START + 8 * SECOND, fails)
-  atOnce(clock.advancing(START + 5 * SECOND))
-  const state = clock.state()
-  atOnce(clock.advancing(START + 10 * SECOND))
-  t.equal(clock.nextDue(), null)
-  clock.restore(state)
-  t.equal(clock.nextDue(), START + 8 * SECOND)
-})
 
 t.test('control plane, GET /clock: a running clock stops at the last moment that can be written', async t => {
   const clock = running(86_400, LAST_INSTANT - 10 * SECOND)
@@ -282,7 +243,7 @@ t.test('control plane, Wait for an event: realTimeOf returns when a running cloc
   clock.sync(10_000)
   clock.configure({ mode: 'running' })
   t.equal(clock.realTimeOf(START + 60 * SECOND), 10_050)
-  atOnce(clock.advancing(START + 90 * SECOND))
+  clock.advance(START + 90 * SECOND)
   t.equal(clock.realTimeOf(START + 690 * SECOND), 11_000)
 })
 

@@ -7,7 +7,6 @@ import { createPlainRepository } from '../../src/core/records/plain-repository.j
 import { createRepository } from '../../src/core/records/repository.js'
 import { createStatefulRepository } from '../../src/core/records/stateful-repository.js'
 import type { Region } from '../../src/core/rules/regions.js'
-import { atOnce } from '../../src/core/slices.js'
 import { createClock } from '../../src/core/time/clock.js'
 import { formatInstant, parseInstant } from '../../src/core/time/time.js'
 
@@ -33,6 +32,7 @@ t.test(
           {
             ids: createIds('seed', 'acme'),
             changes: createChangeLog(),
+            room: { used: 0, most: Infinity },
             names: {
               ...{ name: 'things', path: 'things', kind: undefined },
               ...{ reference: 'thingReference', notFound: 'ROUTE_NOT_FOUND' as const },
@@ -94,6 +94,7 @@ t.test(
           notFound: 'BILL_NOT_FOUND',
         } as const,
         clock: createClock({ now: 0, mode: 'frozen', rate: 1, realNow: 0 }),
+        room: { used: 0, most: Infinity },
         nextSequence: () => 0,
       }
       return [changes, createPlainRepository<Bill>({}, context)] as const
@@ -114,8 +115,7 @@ t.test(
           if (what === 'note' && known !== undefined) repository.update(known, { note: sequence })
           if (changes.length() > length) marks.push(length)
           // The changes of an operation that throws are undone, the last one first.
-          if (what === 'fail' && marks.length > 0)
-            atOnce(changes.undoTo(marks.splice(-back - 1)[0] ?? changes.length()))
+          if (what === 'fail' && marks.length > 0) changes.undoTo(marks.splice(-back - 1)[0] ?? changes.length())
           // Undone work is never loaded over: a turn ends before the next one loads.
           if (what === 'store' || what === 'load') {
             changes.clear()
@@ -127,7 +127,7 @@ t.test(
             const snapshots = [...repository.ofStore.capture()]
             marks.length = 0
             ;[changes, repository] = fresh()
-            atOnce(repository.ofStore.restore(snapshots, 'bills'))
+            repository.ofStore.restore(snapshots, 'bills')
             changes.clear()
           }
           const counted: Record<string, number> = {}
@@ -162,6 +162,7 @@ function createDoors(onOpened = () => {}) {
   const context = {
     ...{ clock, changes, events, ids: createIds('seed', 'acme') },
     names: { name: 'doors', path: 'doors', kind: 'door', reference: 'reference', notFound: 'ROUTE_NOT_FOUND' } as const,
+    room: { used: 0, most: Infinity },
     nextSequence: () => ++sequence,
   }
   const doors = createStatefulRepository<Door, Door['status'], 'open' | 'shut'>(
@@ -213,20 +214,26 @@ t.test('ARCHITECTURE, What holds everywhere: changes are undone without a trace'
       if (changes.length() > 0) return false
       const before = see()
       later.forEach(act)
-      atOnce(changes.undoTo(0))
+      changes.undoTo(0)
       return see() === before
     }),
     { seed: 31, numRuns: 300 },
   )
 })
 
-t.test('persistence, Upgrades: a due step whose consequence fails leaves nothing half done', async t => {
-  const { clock, doors, events, create } = createDoors(() => {
-    throw new Error('The consequence fails.')
-  })
-  const entry = create(1, 10)
-  atOnce(clock.advancing(3 * DAY))
-  t.equal(clock.now(), 3 * DAY)
-  t.same([entry.record.status, entry.timeline, events.last()], ['SHUT', [1], 1])
-  t.match(doors.ofStore.explain(entry.record.reference, '').parked, /^The transition was due, and failed/)
-})
+t.test(
+  'control plane, Shapes: a due step whose consequence fails leaves nothing half done, and is undone whole',
+  async t => {
+    const { clock, changes, doors, events, create } = createDoors(() => {
+      throw new Error('The consequence fails.')
+    })
+    const entry = create(1, 10)
+    clock.advance(3 * DAY)
+    t.equal(clock.now(), 3 * DAY)
+    t.same([entry.record.status, entry.timeline, events.last()], ['SHUT', [1], 1])
+    const explained = () => doors.ofStore.explain(entry.record.reference, '')
+    t.match(explained(), { next: null, failed: 'See the log of the server.' })
+    changes.undoTo(1)
+    t.match([explained().failed, explained().next], [undefined, { to: 'OPEN' }], 'an operation that is undone')
+  },
+)

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { gist, refused } from '../answers.js'
 import { build, connect, mandate } from '../helper.js'
-import { manualTime, until } from '../manual-time.js'
 import { exchange, headersOf, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
 
 // decisions §1: every 4xx answer is the envelope, also to what Node's parser rejects before Fastify sees it.
@@ -193,13 +192,6 @@ t.test('decisions §1: a method of RTSP or ICE is 400 MALFORMED_REQUEST, and kno
   await stillServes(t, port)
 })
 
-t.test('control plane, Large bodies: CONNECT behind a request waits for the answer to it', async t => {
-  const client = await connect(shared, 'connects')
-  const first = request('POST /api/v1/mandates', headersOf(client), JSON.stringify(mandate()))
-  const answers = await exchange(port, `${first}CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n`)
-  t.equal(answers.map(({ status }) => status).join(), '201,400')
-})
-
 t.test('decisions §1: an upgrade is passed over', async t => {
   for (const upgrade of ['websocket', 'h2c', 'TLS/1.0']) {
     const connection = await open(port)
@@ -280,29 +272,6 @@ t.test(
   },
 )
 
-t.test('decisions §1: a broken request behind one in progress is answered after it', async t => {
-  const { app, waiting } = buildSlow(t)
-  app.post('/slow', () => ({ slow: false }))
-  const port = await listen(app)
-  const chunked = `${request('POST /slow', { 'content-type': 'application/json', ...CHUNKED })}zz\r\n`
-  for (const bytes of ['garbage\r\n\r\n', chunked]) {
-    const answers = exchange(port, request('GET /slow') + bytes)
-    await until(() => waiting.length > 0)
-    await stillServes(t, port)
-    waiting.pop()?.()
-    t.equal((await answers).map(({ status }) => status).join(), '200,400', bytes)
-  }
-  await stillServes(t, port)
-})
-
-/** A server with a route that answers when the test lets it. */
-function buildSlow(t: Test) {
-  const app = build(t)
-  const waiting: (() => void)[] = []
-  app.get('/slow', () => new Promise(resolve => waiting.push(() => resolve({ slow: true }))))
-  return { app, waiting }
-}
-
 /** Opens a connection. Returns the end of the server, too. */
 async function openBoth(app: FastifyInstance, port?: number) {
   const accepted = once(app.server, 'connection') as Promise<[Socket]>
@@ -310,24 +279,6 @@ async function openBoth(app: FastifyInstance, port?: number) {
   const [socket] = await accepted
   return { connection, socket, ended: new Promise<void>(resolve => socket.on('close', () => resolve())) }
 }
-
-t.test('decisions §1: more bytes behind a broken request do not cut off its answer', async t => {
-  const { app, waiting } = buildSlow(t)
-  let refusals = 0
-  app.server.on('clientError', () => refusals++)
-  const { connection, socket, ended } = await openBoth(app)
-  connection.send(`${request('GET /slow')}garbage\r\n\r\n`)
-  await until(() => refusals === 1 && waiting.length > 0)
-  connection.send('more')
-  await until(() => refusals === 2)
-  waiting.pop()?.()
-  await Promise.race([once(socket, 'finish'), ended])
-  t.notOk(socket.destroyed, 'the client may still read it')
-  t.equal((await connection.read())?.status, 200)
-  t.equal((await connection.read())?.status, 400)
-  connection.destroy()
-  await ended
-})
 
 t.test('decisions §1: a client that keeps its half of a refused connection open is cut off', async t => {
   const { connection, socket, ended } = await openBoth(shared, port)
@@ -338,45 +289,11 @@ t.test('decisions §1: a client that keeps its half of a refused connection open
   await ended
 })
 
-t.test('control plane, Large answers: a reader that takes nothing of any answer for 60 s is cut off', async t => {
-  const { app, waiting } = buildSlow(t)
-  const { connection, socket, ended } = await openBoth(app)
-  connection.send(request('GET /openapi.json') + request('GET /slow'))
-  await until(() => waiting.length > 0)
-  t.notOk(socket.timeout, 'a reader that has taken the answer')
-  waiting.pop()?.()
-  connection.pause()
-  // The kernel takes some megabytes.
-  connection.send(request('GET /openapi.json').repeat(40) + request('GET /slow'))
-  await until(() => socket.timeout === 60_000)
-  connection.resume()
-  await until(() => waiting.length > 0)
-  t.notOk(socket.timeout, 'one that has taken it late')
-  waiting.pop()?.()
-  connection.pause()
-  connection.send(request('GET /openapi.json').repeat(80))
-  await until(() => socket.timeout === 60_000)
-  socket.emit('timeout')
-  await ended
-})
-
 t.test('decisions §1: a client may break a refused CONNECT off', async _t => {
   const { connection, socket, ended } = await openBoth(shared, port)
   connection.send('CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n')
   await once(socket, 'finish')
   // `once` would take the error.
-  socket.destroy(new Error('read ECONNRESET'))
-  await ended
-})
-
-t.test('decisions §1: a client may break a CONNECT off that waits for an earlier answer', async t => {
-  const app = build(t, { timers: manualTime().timers })
-  await connect(app)
-  const { connection, socket, ended } = await openBoth(app)
-  const refused = once(app.server, 'connect')
-  connection.send(request('GET /_sandbox/events?client=acme&wait=60'))
-  connection.send('CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n')
-  await refused
   socket.destroy(new Error('read ECONNRESET'))
   await ended
 })

@@ -1,7 +1,6 @@
 import fs, { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import type { FastifyInstance } from 'fastify'
 import Libsql from 'libsql'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -12,9 +11,9 @@ import type { Database } from '../../src/turns/database.js'
 import { DatabaseError, toRecordRow, toTenantRow } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
 import { refused } from '../answers.js'
-import { fieldsOf, follow, open as openPage, sendFields, submit } from '../console/pages.js'
+import { sendFields } from '../console/pages.js'
 import { bill, call, connect, requestToken } from '../helper.js'
-import { copyOf, onSqlite, secondServer, stateOf, testRefusals } from './helper.js'
+import { copyOf, onSqlite, stateOf, testRefusals } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const FILE = 'sandbox.db'
@@ -413,104 +412,6 @@ function damagedCopy(
   return copy
 }
 
-t.test('persistence, State in tables: a damaged client can be reset and removed, and concerns no other', async t => {
-  const folder = t.testdir()
-  const DEMO = 'sandbox-client'
-  // Each row is damaged in a file with the damage of others.
-  const files: readonly (readonly [clientId: string, damage: string, keepsSecret: boolean])[][] = [
-    [
-      ['record', `UPDATE sandbox_record SET content = '{}' WHERE client_id = ?1 AND number = 1`, true],
-      ['content', damageOf(`content = 'x'`), false],
-      ['version', damageOf('version = version + 9007199254740992'), false],
-      ['negative-version', damageOf('version = -7'), false],
-      ['no-version', damageOf('version = 0'), false],
-      ['instant', damageOf('instant = instant + 4503599627370496'), false],
-      ['removed', damageOf('removed = 1'), false],
-      [DEMO, 'DELETE FROM sandbox_event WHERE client_id = ?1 AND number = 1', true],
-    ],
-    [[DEMO, damageOf(`content = 'x'`), false]],
-  ]
-  const clientIds = [...new Set([...files.flat().map(([clientId]) => clientId), 'beta'])].sort()
-  const tokens = new Map<string, string>()
-  const first = await onSqlite(t, folder)
-  for (const clientId of clientIds) {
-    const secret = clientId === DEMO ? 'sandbox-secret' : 'secret'
-    // Each life has other tokens.
-    await (await connect(first.app, clientId, 'EU', secret)).control('POST', '/reset')
-    const client = await connect(first.app, clientId, 'EU', secret)
-    await client.post('/api/v1/bills', bill())
-    tokens.set(clientId, client.token)
-  }
-  const beta = await stateOf(first.app, 'beta')
-  await first.close()
-
-  /** Asserts that tokens of the former life are invalid, and whether another secret is accepted. */
-  async function assertNewLife(app: FastifyInstance, clientId: string, takesAnySecret: boolean) {
-    const headers = { authorization: `Bearer ${tokens.get(clientId)}` }
-    t.equal((await call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })).status, 401, clientId)
-    const client_secret = clientId === DEMO ? 'sandbox-secret' : 'other'
-    const isOpen = clientId === DEMO || takesAnySecret
-    t.equal((await requestToken(app, { client_id: clientId, client_secret })).status, isOpen ? 200 : 401, clientId)
-  }
-
-  for (const file of files) {
-    const damaged = file.map(([clientId]) => clientId)
-    const others = clientIds.filter(clientId => !damaged.includes(clientId))
-    const url = (clientId: string) => `/_sandbox/state?client=${clientId}`
-
-    const copy = damagedCopy(t, folder, file)
-    const { app, close } = await onSqlite(t, copy)
-    for (const clientId of damaged) {
-      const refusal = await call(app, 'GET', url(clientId))
-      refused(t, refusal, 503, 'SERVICE_UNAVAILABLE', null)
-      t.match(refusal.body.message, 'Reset or remove the client')
-    }
-    const listed = (await call(app, 'GET', '/_sandbox/clients')).body.data
-    t.same(listed.map((client: { clientId: string }) => client.clientId).sort(), others)
-    for (const path of ['/_sandbox', '/openapi.json', '/_sandbox/openapi.json'])
-      t.equal((await call(app, 'GET', path)).status, 200, path)
-    const page = await call(app, 'GET', '/_sandbox/console/client?client=beta')
-    const rows = [...String(page.body).matchAll(/<tr id="client-([^"]*)"/g)].map(([, id]) => id)
-    t.same([page.status, rows.sort()], [200, others], 'the page of another client')
-    t.equal(await stateOf(app, 'beta'), beta)
-
-    const repaired = new Map<string, string>()
-    for (const [clientId, damage, keepsSecret] of file) {
-      const counts = { bills: clientId === DEMO ? 20 : 0 }
-      const reset = await call(app, 'POST', `/_sandbox/reset?client=${clientId}`)
-      t.match(reset, { status: 200, body: { clientId, counts } }, damage)
-      t.equal(JSON.parse(await stateOf(app, clientId)).events.length, clientId === DEMO ? 296 : 0)
-      await assertNewLife(app, clientId, !keepsSecret)
-      repaired.set(clientId, await stateOf(app, clientId))
-    }
-    // A restart reads the repaired rows, of which no damaged column is left.
-    await close()
-    const stored = new Libsql(join(copy, FILE))
-    const sound = 'SELECT version BETWEEN 1 AND 1000 AND instant = 0 AS sound FROM sandbox_tenant WHERE client_id = ?'
-    for (const [clientId, damage] of file) t.match(stored.prepare(sound).get([clientId]), { sound: 1 }, damage)
-    stored.close()
-    const restarted = await onSqlite(t, copy)
-    for (const [clientId, state] of repaired) t.equal(await stateOf(restarted.app, clientId), state, clientId)
-
-    const next = damagedCopy(t, folder, file)
-    const second = await onSqlite(t, next)
-    const statusOf = async ({ app }: { app: FastifyInstance }, clientId: string) =>
-      (await call(app, 'GET', url(clientId))).status
-    for (const [clientId, damage] of file) {
-      const removal = await call(second.app, 'DELETE', `/_sandbox/clients/${clientId}`)
-      t.match(removal, { status: 200, body: { removed: clientId === DEMO ? 0 : 1 } }, damage)
-      t.equal(await statusOf(second, clientId), clientId === DEMO ? 200 : 404, damage)
-    }
-    await second.close()
-    // It is stored.
-    const third = await onSqlite(t, next)
-    for (const clientId of damaged) {
-      t.equal(await statusOf(third, clientId), clientId === DEMO ? 200 : 404, clientId)
-      await assertNewLife(third.app, clientId, true)
-    }
-  }
-})
-
 t.test('persistence, State in tables: the secret that a repaired client takes is stored', async t => {
   const folder = t.testdir()
   const first = await onSqlite(t, folder)
@@ -539,55 +440,6 @@ t.test('persistence, State in tables: the secret that a repaired client takes is
     }
   }
 })
-
-t.test('persistence, Several servers on Postgres: a repaired client takes one secret on all of them', async t => {
-  const folder = t.testdir()
-  const first = await onSqlite(t, folder)
-  await connect(first.app)
-  await first.close()
-  const wrap = (database: Database): Database => ({ ...database, isShared: true })
-  const copy = damagedCopy(t, folder, [['acme', damageOf(`content = 'x'`)]])
-  const { app, database } = await onSqlite(t, copy, { wrap })
-  const other = secondServer(t, database)
-  await call(app, 'POST', '/_sandbox/reset?client=acme')
-  t.equal((await call(other, 'GET', '/_sandbox/clock?client=acme')).status, 200)
-  t.equal((await requestToken(other, { client_id: 'acme', client_secret: 'first' })).status, 200)
-  for (const server of [app, other]) {
-    t.equal((await requestToken(server, { client_id: 'acme', client_secret: 'second' })).status, 401)
-    t.equal((await requestToken(server, { client_id: 'acme', client_secret: 'first' })).status, 200)
-  }
-})
-
-t.test(
-  'console, Pages: a damaged client is refused with the navigation; a removal is no failure beside one',
-  async t => {
-    const folder = t.testdir()
-    const first = await onSqlite(t, folder)
-    for (const clientId of ['acme', 'beta']) await connect(first.app, clientId)
-    await call(first.app, 'POST', '/_sandbox/reset')
-    await first.close()
-    const restart = async (damaged: string) =>
-      (await onSqlite(t, damagedCopy(t, folder, [[damaged, damageOf(`content = 'x'`)]]))).app
-
-    const app = await restart('acme')
-    for (const path of ['', '/client', '/client/reset', '/nowhere']) {
-      const { statusCode, payload } = await openPage(app, path)
-      t.equal(statusCode, path === '/nowhere' ? 404 : 503, path)
-      t.match(payload, /<nav.*Overview/s, path)
-    }
-    // The form as it was before the damage.
-    const { fields } = fieldsOf((await openPage(app, '/client/reset', { client: 'beta' })).payload, 'reset')
-    t.equal((await sendFields(app, '/client/reset', fields)).statusCode, 303)
-    t.equal((await openPage(app, '/client')).statusCode, 200)
-
-    const besideDemo = await restart('sandbox-client')
-    const removal = await submit(besideDemo, '/client/remove', 'remove')
-    t.equal(removal.statusCode, 303)
-    t.match((await follow(besideDemo, '/client/remove', removal)).payload, 'Reset or remove the client')
-    t.equal((await call(besideDemo, 'GET', '/_sandbox/state?client=acme')).status, 404)
-    t.equal((await call(besideDemo, 'GET', '/_sandbox/state?client=beta')).status, 200)
-  },
-)
 
 t.test('console, Actions: "Send again" is done, whatever happens to the log and to its client after it', async t => {
   const messages: string[] = []

@@ -1,6 +1,4 @@
 import t from 'tap'
-import { atOnce } from '../../src/core/slices.js'
-import { jsonPieces } from '../../src/http/json-pieces.js'
 import { createTenantRegistry } from '../../src/tenants/registry.js'
 import { gist, table } from '../answers.js'
 import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
@@ -166,19 +164,6 @@ t.test('decisions §3: the origin of a fork makes no room for it', async t => {
   t.equal((await acme.control('POST', '/fork', { clientId: 'copy' })).status, 201)
   t.same([dropped, await clientIds(app)], [['beta'], ['acme', 'copy', 'sandbox-client']], 'though it has no records')
   t.equal((await acme.get('/api/v1/bills')).status, 200)
-})
-
-t.test('control plane, Long calls: a document that is read later is of the moment at which it began', async t => {
-  const registry = createTenantRegistry(serverOptions())
-  const tenant = registry.authenticate('acme', 'secret', 0)
-  tenant.seed(registry.fixtureRecords('demo', tenant.clock.now()))
-  const before = JSON.stringify(tenant.snapshot())
-  const captured = tenant.capture()
-  tenant.seed({ counterparties: [{ region: 'IN', counterpartyReference: 'CPTY-LATER' }] })
-  tenant.counterparties.update('EU', 'CP-ACME-EU-02', { remarks: 'later' })
-  atOnce(tenant.mandates.cancel('MND-ACME-0001'))
-  t.equal([...jsonPieces(captured)].join(''), before)
-  t.not(JSON.stringify(tenant.snapshot()), before)
 })
 
 t.test('decisions §3: a configured client is never dropped, and where none can be dropped it is 503', async t => {

@@ -30,7 +30,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         summary: 'Ingest a bill',
         'x-fidelity': 'documented',
         description: 'An unknown `counterpartyReference` creates that counterparty, with only its reference.',
-        'x-error-codes': ['DUPLICATE_REFERENCE', 'REGION_CURRENCY_MISMATCH'],
+        'x-error-codes': ['DUPLICATE_REFERENCE', 'REGION_CURRENCY_MISMATCH', 'RECORD_LIMIT_REACHED'],
         headers: statedRegions,
         body: NewBill,
         response: { 201: Bill, ...failures },

@@ -8,7 +8,6 @@ import { createStatefulRepository } from '../../core/records/stateful-repository
 import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF, regionOf } from '../../core/rules/regions.js'
-import type { Slices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Upload } from '../../http/request-context.js'
@@ -142,8 +141,8 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
      * Checks seeded bills, of any state. The region follows from the currency.
      * @throws the errors of `create` and INCONSISTENT_BILL_UPDATE, with the path of the record before the field
      */
-    *stage(seeds: readonly SeedBill[], path: string): Slices<StagedRecords> {
-      const { records, add } = yield* repository.stage(seeds, path, seed => {
+    stage(seeds: readonly SeedBill[], path: string): StagedRecords {
+      const { records, add } = repository.stage(seeds, path, seed => {
         const region = regionOf(seed.currency)
         const bill = build(region, seed)
         const { createdAt = bill.createdAt, updatedAt = createdAt, documents = bill.documents } = seed
@@ -153,9 +152,9 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
       })
       return {
         records,
-        *add() {
+        add() {
           for (const { region, record } of records) counterparties.ensure(region, record.counterpartyReference)
-          yield* add()
+          add()
         },
       }
     },

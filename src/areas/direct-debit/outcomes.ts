@@ -1,4 +1,3 @@
-import { errors } from '../../core/errors.js'
 import type { LegalMove } from '../../core/records/stateful-repository.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { codesOf } from './reason-codes.js'
@@ -95,39 +94,11 @@ export interface Steered {
   /** The outcome that is stored with it, by name. */
   readonly outcome?: string
   readonly debtorReference?: string
-  readonly status?: string
 }
 
-/**
- * Returns the outcome of a collection, if it has one that this release knows. The one that is stored with it wins over that of
- * its reference.
- */
-export const knownOutcomeOf = ({ outcome, debtorReference, status }: Steered): Outcome | undefined =>
-  outcome === undefined
-    ? findOutcome(debtorReference)
-    : (byReference.get(`SIM-${outcome}`) ?? formerOutcome(outcome, status))
-
-/**
- * Returns the outcome of a collection, if it has one.
- * @throws ILLEGAL_TRANSITION (a stored collection can have one that this release lacks)
- */
-export function outcomeOf(steered: Steered): Outcome | undefined {
-  const found = knownOutcomeOf(steered)
-  if (found === undefined && steered.outcome !== undefined) throw errors.unknownOutcome(steered.outcome, 'collection')
-  return found
-}
-
-/**
- * Returns an outcome whose reason code this release lacks. It takes effect as another one to the same state, from the
- * present state of its collection if there is one, and keeps its code.
- */
-export function formerOutcome(outcome: string, status?: string): Outcome | undefined {
-  const [, state, reasonCode] = /^(REJECTED|FAILED|RETURNED)-([A-Z]{2}[A-Z0-9]{2})$/.exec(outcome) ?? []
-  if (state === undefined || reasonCode === undefined) return undefined
-  const others = outcomes.filter(other => other.outcome.startsWith(state))
-  const like = others.find(({ from }) => from === status) ?? others[0]
-  return like && { ...like, ...named(outcome), description: `Becomes ${state} with ${reasonCode}.`, reasonCode }
-}
+/** Returns the outcome of a collection, if it has one. The one that is stored with it wins over that of its reference. */
+export const outcomeOf = ({ outcome, debtorReference }: Steered): Outcome | undefined =>
+  findOutcome(outcome === undefined ? debtorReference : `SIM-${outcome}`)
 
 /** The states on the way of a collection that nothing stops, in order. */
 const PATH: readonly CollectionStatus[] = ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED']

@@ -24,6 +24,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
           'is SUBMITTED two open days before the date, PROCESSING one open day before, and SETTLED on the date. ' +
           'A `debtorReference` such as `SIM-RETURNED-AM04` steers the outcome.',
         'x-error-codes': [
+          'RECORD_LIMIT_REACHED',
           'MANDATE_NOT_FOUND',
           'DUPLICATE_REFERENCE',
           'MANDATE_NOT_ACTIVE',

@@ -5,7 +5,6 @@ import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
-import type { Slices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { onOrAfter, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
@@ -201,10 +200,9 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     },
 
     /** Cancels the pending collections of a mandate. */
-    *cancelPendingOf(mandateReference: string, cause: Cause): Slices {
+    cancelPendingOf(mandateReference: string, cause: Cause): void {
       for (const entry of repository.indexed(mandateReference)) {
         if (entry.record.status === 'PENDING') repository.move(entry, 'cancel', cause)
-        yield
       }
     },
 
@@ -213,13 +211,13 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
      * @param staged the staged mandates, which find a stored or staged one
      * @throws DUPLICATE_REFERENCE, MANDATE_ALREADY_USED, INVALID_FIELD, with the path of the record before the field
      */
-    *stage(
+    stage(
       seeds: readonly SeedCollection[],
       path: string,
       staged: { readonly mandates: { find(mandateReference: string): CollectedMandate | undefined } },
-    ): Slices<StagedRecords> {
+    ): StagedRecords {
       const used = new Set<string>()
-      const { records, add } = yield* repository.stage(seeds, path, seed => {
+      const { records, add } = repository.stage(seeds, path, seed => {
         const { status = 'PENDING', reasonCode } = seed
         // `refersTo` of the row makes sure that it is there.
         const mandate = staged.mandates.find(seed.mandateReference) as CollectedMandate
@@ -236,12 +234,11 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       })
       return {
         records,
-        *add() {
-          yield* add()
+        add() {
+          add()
           for (const { record } of records) {
             const at = presentedAt(record, clock.now())
             if (at !== undefined) mandates.presented(record.mandateReference, at)
-            yield
           }
         },
       }

@@ -18,7 +18,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         summary: 'Create a SEPA mandate',
         'x-fidelity': 'documented',
         description: 'The mandate is ACTIVE at once, unless a setting of the control plane holds new mandates PENDING.',
-        'x-error-codes': ['DUPLICATE_REFERENCE'],
+        'x-error-codes': ['DUPLICATE_REFERENCE', 'RECORD_LIMIT_REACHED'],
         headers: statedRegions,
         body: NewMandate,
         response: { 201: Mandate, ...failures },

@@ -3,10 +3,8 @@ import { errors } from '../../core/errors.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
-import { isKnown } from '../../core/records/state-machine.js'
 import type { StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
-import type { Slices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import { addMonths, formatInstant, isMoment, localDate, parseInstant } from '../../core/time/time.js'
@@ -19,7 +17,7 @@ export interface MandateStoreOptions {
   /** Whether a new mandate is ACTIVE at once or PENDING until the control plane activates it. */
   activation(): 'automatic' | 'manual'
   /** Called after a mandate has been cancelled, to cancel its pending collections. */
-  cancelled(mandateReference: string, cause: Cause): Slices
+  cancelled(mandateReference: string, cause: Cause): void
 }
 
 export type MandateStore = ReturnType<typeof createMandateStore>
@@ -62,9 +60,9 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
   const entryOf = (mandateReference: string) => repository.get('EU', mandateReference)
 
-  function* cancelEntry(entry: StatefulEntry<StoredMandate, MandateVerb>, cause: Cause): Slices<StoredMandate> {
+  function cancelEntry(entry: StatefulEntry<StoredMandate, MandateVerb>, cause: Cause): StoredMandate {
     const mandate = repository.move(entry, 'cancel', cause)
-    yield* cancelled(mandate.mandateReference, cause)
+    cancelled(mandate.mandateReference, cause)
     return mandate
   }
 
@@ -81,11 +79,8 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     /** @throws MANDATE_NOT_FOUND */
     get: (mandateReference: string): StoredMandate => entryOf(mandateReference).record,
 
-    /** Returns whether a collection is presented as planned: its mandate is active, or in a state of another release. */
-    permits(mandateReference: string): boolean {
-      const { status } = entryOf(mandateReference).record
-      return status === 'ACTIVE' || !isKnown(mandateLifecycle, status)
-    },
+    /** Returns whether a collection is presented as planned: its mandate is active. */
+    permits: (mandateReference: string): boolean => entryOf(mandateReference).record.status === 'ACTIVE',
 
     /** Returns whether a mandate exists and is in a final state. */
     isFinal: (mandateReference: string): boolean =>
@@ -105,26 +100,24 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
      * Cancels an active mandate (interface, Mandate) and its pending collections.
      * @throws MANDATE_NOT_FOUND, MANDATE_NOT_ACTIVE
      */
-    cancel(mandateReference: string): Slices<StoredMandate> {
+    cancel(mandateReference: string): StoredMandate {
       const entry = entryOf(mandateReference)
       if (entry.record.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, entry.record.status)
       return cancelEntry(entry, 'api')
     },
 
     /** A cancelled mandate cancels its pending collections, too. @throws MANDATE_NOT_FOUND, ILLEGAL_TRANSITION */
-    *transition(mandateReference: string, verb: MandateVerb): Slices {
+    transition(mandateReference: string, verb: MandateVerb): void {
       const entry = entryOf(mandateReference)
-      if (verb === 'cancel') yield* cancelEntry(entry, 'control')
+      if (verb === 'cancel') cancelEntry(entry, 'control')
       else repository.move(entry, verb, 'control')
     },
 
     /** Records that a collection was presented to the scheme, which restarts the 36 months until expiry. */
     presented(mandateReference: string, at: Instant): void {
       const entry = entryOf(mandateReference)
-      const { status, lastPresentedAt = '' } = entry.record
       const presentedAt = formatInstant(at)
-      // One in a state of another release stays as it is.
-      if (isKnown(mandateLifecycle, status) && presentedAt > lastPresentedAt) {
+      if (presentedAt > (entry.record.lastPresentedAt ?? '')) {
         repository.update(entry, { lastPresentedAt: presentedAt })
       }
     },
@@ -133,12 +126,12 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
      * Checks seeded mandates, of any state.
      * @throws the errors of `create`, with the path of the record before the field
      */
-    *stage(
+    stage(
       mandates: readonly SeedMandate[],
       path: string,
-    ): Slices<StagedRecords & { find(reference: string): StoredMandate | undefined }> {
+    ): StagedRecords & { find(reference: string): StoredMandate | undefined } {
       const now = clock.now()
-      const staged = yield* repository.stage(mandates, path, seed => {
+      const staged = repository.stage(mandates, path, seed => {
         const { status = 'ACTIVE', createdAt = formatInstant(now), updatedAt = createdAt, lastPresentedAt } = seed
         const presented = lastPresentedAt !== undefined && { lastPresentedAt }
         return { region: 'EU', record: { ...build(seed, now, status), createdAt, updatedAt, ...presented } }

@@ -1,5 +1,3 @@
-import { errors, quote } from '../../core/errors.js'
-import { ownMember } from '../../core/own-member.js'
 import type { Region } from '../../core/rules/regions.js'
 import type { BusinessCalendar } from '../../core/time/business-days.js'
 import { addOpenDays, FED, T2, UK } from '../../core/time/business-days.js'
@@ -29,19 +27,6 @@ export const payoutMethods: Readonly<Record<PayoutMethod, MethodRules>> = {
   'US-ACH': { region: 'US', limit: '999999999.99', paidAt: onOpenDay(FED, 1, '06:00') },
   'UK-BACS': { region: 'UK', limit: '20000000.00', paidAt: onOpenDay(UK, 2, '07:00') },
   'UK-FAST': { region: 'UK', limit: '1000000.00', paidAt: afterSeconds(10) },
-}
-
-/**
- * Returns the rules of a payout method.
- * @throws ILLEGAL_TRANSITION (a stored link can have one that this release lacks)
- */
-export function methodOf({ payoutMethod }: { readonly payoutMethod: PayoutMethod }): MethodRules {
-  const rules = ownMember(payoutMethods, payoutMethod)
-  if (rules !== undefined) return rules
-  throw errors.illegalTransition(
-    null,
-    `This release has no payout method ${quote(payoutMethod)}. The link stays as it is.`,
-  )
 }
 
 /** Returns when a claimed link is submitted to the payment scheme. */

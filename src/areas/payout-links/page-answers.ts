@@ -8,7 +8,7 @@ import { sendError } from '../../http/error-handler.js'
 import { preferredType } from '../../http/negotiation.js'
 import { refuseWithPage } from '../../http/pages/refusal.js'
 import { isValid } from '../../http/validation.js'
-import { methodOf } from './methods.js'
+import { payoutMethods } from './methods.js'
 import type { PageQuery, StoredPayoutLink } from './schemas.js'
 import { Origin } from './schemas.js'
 import type { PayoutLinkStore } from './store.js'
@@ -73,7 +73,7 @@ export function pageOf(request: FastifyRequest, tenant: PageTenant, link: Stored
     embedders: payoutLinks.embedders(link),
     here: addressOf(link, request.query as PageQuery),
     isOutside: link.uiMode === 'embedded' && request.headers['sec-fetch-dest'] === 'document',
-    region: methodOf(link).region,
+    region: payoutMethods[link.payoutMethod].region,
     link,
     expectedAt: formatInstant(payoutLinks.paidAt(link)),
     token: pageToken(ids, link.payoutLinkId),

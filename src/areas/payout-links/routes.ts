@@ -20,6 +20,7 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         'x-fidelity-note': 'The service documents the request and its regions, but not its method and path.',
         description: 'The service documents no way to read a link: `GET /_sandbox/payout-links/{payoutLinkId}` does.',
         'x-error-codes': [
+          'RECORD_LIMIT_REACHED',
           'REGION_CURRENCY_MISMATCH',
           'PAYOUT_METHOD_MISMATCH',
           'AMOUNT_LIMIT_EXCEEDED',

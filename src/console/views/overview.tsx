@@ -91,7 +91,7 @@ export async function overviewView(page: Page) {
             ['Record', ({ kind, reference, region }) => link(kind, reference, region), 'reference'],
             ['Becomes', ({ to }) => <Status of={to} />],
             ['At', ({ at }) => <Time at={at} />],
-            ['Why', event => event.parked ?? causeOf(event), 'wide'],
+            ['Why', event => event.failed ?? causeOf(event), 'wide'],
           ]}
           rows={coming}
           keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}

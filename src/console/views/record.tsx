@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
-import { knownOutcomeOf } from '../../areas/direct-debit/outcomes.js'
+import { outcomeOf } from '../../areas/direct-debit/outcomes.js'
 import { findReasonCode } from '../../areas/direct-debit/reason-codes.js'
 import type { MoveForm, SteeredStore } from '../../areas/index.js'
 import { errors } from '../../core/errors.js'
@@ -121,10 +121,10 @@ const regionOfRecord = ({ currency = 'EUR' }: AnyRecord): Region => regionOf(cur
 const nameOf = (code: string) => `${code} ${toWords(findReasonCode(code)?.name ?? '').trim()}`
 
 /** Says what comes next, and why. */
-function Comes({ record, next, legal, parked }: Explained<AnyRecord>) {
+function Comes({ record, next, legal, failed }: Explained<AnyRecord>) {
   const { status } = record
-  if (parked !== undefined) return <p>{parked}</p>
-  const outcome = knownOutcomeOf(record as { outcome?: string })
+  if (failed !== undefined) return <p>The transition was due, and failed. {failed}</p>
+  const outcome = outcomeOf(record as { outcome?: string })
   if (next === null) {
     if (legal.length === 0) return <p>Nothing: the state is final.</p>
     const stuckIn = outcome?.stuckIn ?? String(record.outcome ?? '').replace('STUCK-', '')
@@ -214,7 +214,7 @@ function exampleForm({ tenant, realNow }: Page, schema: TObject | undefined): Mo
 function Outcome({ page, kind, record }: { page: Page; kind: Kind; record: AnyRecord }) {
   if (kind.outcomes === undefined) return null
   const possible = (page.tenant[kind.name] as unknown as SteeredStore).possibleOutcomes(referenceOf(kind, record))
-  const present = knownOutcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
+  const present = outcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
   if (possible.length === 0 && present === undefined) return null
   const outcome = possible.find(one => one.outcome === present)?.outcome ?? possible[0]?.outcome
   const params = { [kind.reference]: referenceOf(kind, record) }

@@ -1,13 +1,10 @@
 import type { CatalogueEntry, ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue, errors, shorten } from '../../core/errors.js'
-import { mapInSlices } from '../../core/slices.js'
 import { parametersOf, addressOf as targetOf } from '../../features/request-log/address.js'
 import type { LoggedExchange, RequestFilter } from '../../features/request-log/request-log.js'
-import { whole } from '../../features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
 import { isObject } from '../../http/json-body.js'
 import { Card, Facts } from '../../http/pages/parts.js'
-import { inSlices } from '../../http/slices.js'
 import { codesOf } from '../../openapi/errors.js'
 import type { DocumentedRoute } from '../../openapi/routes.js'
 import { control, obstacleOf } from '../calls.js'
@@ -81,12 +78,7 @@ export async function requestsView(page: Page) {
     limit: MOST_ROWS + 1,
   })
   const rows = data.slice(-MOST_ROWS)
-  const targets = new Map(
-    await inSlices(
-      mapInSlices(rows, row => [row, shorten(targetOf(row, ''))] as const),
-      context.elapsed,
-    ),
-  )
+  const targets = new Map(rows.map(row => [row, shorten(targetOf(row, ''))]))
   const older = data.length > MOST_ROWS && href(page, '/requests', { ...filter, cursor: String(rows[0]?.seq) })
   const columns: readonly Column<LoggedExchange>[] = [
     [
@@ -163,11 +155,11 @@ const Tick = ({ name, label, isOn }: { name: string; label: string; isOn: boolea
 export const REPEAT = 'repeat'
 
 /** Returns a request of the log. @throws REQUEST_NOT_FOUND */
-export async function findRequest({ requestLog, elapsed }: ConsoleContext, client: string, { seq = '' }: Fields) {
+export async function findRequest({ requestLog }: ConsoleContext, client: string, { seq = '' }: Fields) {
   const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
   const [logged] = data
   if (logged === undefined) throw errors.requestNotFound(seq)
-  return inSlices(whole(logged), elapsed)
+  return logged
 }
 
 /** Returns the ways to the requests before and after one that fit the filter of its address, and to their list. */

@@ -1,5 +1,3 @@
-import type { Slices } from '../slices.js'
-
 /** A change of one record that has been made. */
 export interface Change {
   /** The kind of the record, as in a state document. */
@@ -23,27 +21,18 @@ export function createChangeLog() {
     /** Returns the number of changes. */
     length: (): number => changes.length,
     /** Undoes the changes after the first `length` ones, the last one first. */
-    *undoTo(length: number): Slices {
-      for (; changes.length > length; yield) changes.pop()?.undo()
+    undoTo(length: number): void {
+      while (changes.length > length) changes.pop()?.undo()
     },
     /** Returns the changed entries by kind, each once and in the order of their first change. The log is empty then. */
-    take(): Iterable<{ readonly kind: string; readonly entry: object }> {
-      const taken = changes
+    take(): { readonly kind: string; readonly entry: object }[] {
+      const kinds = new Map(changes.map(({ kind, entry }) => [entry, kind]))
       changes = []
-      return entriesOf(taken)
+      return [...kinds].map(([entry, kind]) => ({ kind, entry }))
     },
     /** Forgets all changes. */
     clear(): void {
       changes = []
     },
-  }
-}
-
-function* entriesOf(changes: readonly Change[]) {
-  const seen = new Set<object>()
-  for (const { kind, entry } of changes) {
-    if (seen.has(entry)) continue
-    seen.add(entry)
-    yield { kind, entry }
   }
 }

@@ -1,5 +1,4 @@
 import type { Region } from '../rules/regions.js'
-import type { Slices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
@@ -15,7 +14,7 @@ export interface RecordSnapshot<R> extends Snapshot<R> {
 /** Creates a repository of records without a lifecycle. */
 export function createPlainRepository<R>(
   options: RepositoryOptions<R>,
-  context: Pick<StoreContext, 'clock' | 'ids' | 'changes' | 'names' | 'nextSequence'>,
+  context: Pick<StoreContext, 'clock' | 'ids' | 'changes' | 'names' | 'room' | 'nextSequence'>,
 ) {
   const repository = createRepository<R>(options, context)
   const { size, counts, find, search, entries, toStored, load } = repository
@@ -25,18 +24,22 @@ export function createPlainRepository<R>(
     repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
 
   /** Captures the records for a state document. */
-  const capture = (): Iterable<RecordSnapshot<R>> =>
-    show(repository.capture(({ region, sequence, createdAt, record }) => ({ region, sequence, createdAt, record })))
+  const capture = (): RecordSnapshot<R>[] =>
+    entries().map(({ region, sequence, createdAt, record }) => ({
+      region,
+      sequence,
+      createdAt: formatInstant(createdAt),
+      record,
+    }))
 
   /**
    * Stores the records of a state document. The repository is empty.
    * @throws DUPLICATE_REFERENCE, INVALID_FIELD
    */
-  function* restore(snapshots: readonly RecordSnapshot<R>[], path: string): Slices {
+  function restore(snapshots: readonly RecordSnapshot<R>[], path: string): void {
     repository.assertConsistent(snapshots, path)
     for (const { createdAt, ...snapshot } of snapshots) {
       repository.add({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
-      yield
     }
   }
 
@@ -49,11 +52,4 @@ export function createPlainRepository<R>(
     /** The operations that every store has. */
     ofStore: { size, counts, find, search, entries, toStored, load, capture, restore },
   }
-}
-
-function* show<R>(
-  kept: Iterable<Omit<RecordSnapshot<R>, 'createdAt'> & { readonly createdAt: Instant }>,
-): Iterable<RecordSnapshot<R>> {
-  for (const { region, sequence, createdAt, record } of kept)
-    yield { region, sequence, createdAt: formatInstant(createdAt), record }
 }

@@ -1,8 +1,6 @@
 import { atPath, errors } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
-import type { Slices } from '../slices.js'
-import { mapInSlices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant } from '../time/time.js'
@@ -13,10 +11,10 @@ import { createCursors } from './cursor.js'
 import type { Filter, List, Listed, PageQuery } from './list.js'
 import { comparePositions, filterRecords, MOST_WEIGHT, page } from './list.js'
 
-/** Records that are checked. `add` stores them, and cannot fail. */
+/** Records that are checked. `add` stores them. @throws RECORD_LIMIT_REACHED */
 export interface StagedRecords<R = unknown> {
   readonly records: readonly Placed<R>[]
-  add(): Slices
+  add(): void
 }
 
 /** A record with its region. */
@@ -43,6 +41,7 @@ export interface StoredRecord extends Placed<unknown> {
   /** The members of an entry with a lifecycle. */
   readonly timeline?: readonly number[]
   readonly nextStep?: unknown
+  readonly failure?: unknown
 }
 
 /** The conditions and the page of a search. A condition that is left out does not apply. */
@@ -93,7 +92,7 @@ interface RegionRecords<E> {
  */
 export function createRepository<R, E extends Entry<R> = Entry<R>>(
   options: RepositoryOptions<R>,
-  { ids, changes, names }: Pick<StoreContext, 'ids' | 'changes' | 'names'>,
+  { ids, changes, names, room }: Pick<StoreContext, 'ids' | 'changes' | 'names' | 'room'>,
 ) {
   const { index, weight = () => 0 } = options
   const { name: kind, reference: referenceField } = names
@@ -130,6 +129,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   function insert(entry: E) {
     const { byReference, entries } = regions[entry.region]
     byReference.set(referenceOf(entry.record), entry)
+    room.used++
     // Usually the end: only seeded records can be older than the latest one.
     entries.splice(placeOf(entry), 0, entry)
     count(entry, 1)
@@ -150,6 +150,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   function removeLast(entry: E) {
     const { byReference, entries } = regions[entry.region]
     byReference.delete(referenceOf(entry.record))
+    room.used--
     entries.splice(placeOf(entry) - 1, 1)
     count(entry, -1)
     if (index !== undefined) byIndex.get(index(entry.record))?.pop()
@@ -176,20 +177,21 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     })
   }
 
-  /** Yields the entries of some regions before a position, newest first. */
-  function* newestFirst(among: readonly Region[], before: Position | undefined): Generator<E> {
+  /** Returns a function that returns the next entry of some regions before a position, newest first, if there is one. */
+  function newestFirst(among: readonly Region[], before: Position | undefined): () => E | undefined {
     const lists = among.map(region => {
       const { entries } = regions[region]
       const end = before === undefined ? entries.length : firstIndex(entries, one => comparePositions(one, before) >= 0)
       return { entries, end }
     })
     const top = ({ entries, end }: (typeof lists)[number]) => entries[end - 1] as E
-    let rest = lists.filter(({ end }) => end > 0)
-    while (rest.length > 0) {
+    return () => {
+      const rest = lists.filter(({ end }) => end > 0)
+      if (rest.length === 0) return undefined
       const newest = rest.reduce((best, list) => (comparePositions(top(list), top(best)) > 0 ? list : best))
-      yield top(newest)
+      const entry = top(newest)
       newest.end--
-      if (newest.end === 0) rest = rest.filter(list => list !== newest)
+      return entry
     }
   }
 
@@ -204,7 +206,8 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     const wanted = Object.entries(members)
     const found: E[] = []
     let rest = MOST_WEIGHT
-    for (const entry of newestFirst(region === undefined ? REGIONS : [region], before)) {
+    const next = newestFirst(region === undefined ? REGIONS : [region], before)
+    for (let entry = next(); entry !== undefined; entry = next()) {
       const { record } = entry
       if (status !== undefined && (record as { status?: string }).status !== status) continue
       if (!referenceOf(record).toLowerCase().includes(part)) continue
@@ -239,24 +242,21 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
    * Checks seeded records, whose references must be unused and distinct.
    * @param path path of their list in the request, for errors
    * @param place makes the record of a seed, or throws an error on a field of the seed
-   * @param store stores a record, and cannot fail
+   * @param store stores a record
    * @throws the errors of `place`, DUPLICATE_REFERENCE, with the path of the record before the field
    */
-  function* stage<S>(
+  function stage<S>(
     seeds: readonly S[],
     path: string,
     place: (seed: S) => Placed<R>,
     store: (placed: Placed<R>) => void,
-  ): Slices<StagedRecords<R>> {
-    const records = yield* mapInSlices(seeds, (seed, at) => atPath(`${path}.${at}`, () => place(seed)))
+  ): StagedRecords<R> {
+    const records = seeds.map((seed, at) => atPath(`${path}.${at}`, () => place(seed)))
     assertAllUnused(records, path)
     return {
       records,
-      *add() {
-        for (const record of records) {
-          store(record)
-          yield
-        }
+      add() {
+        for (const record of records) store(record)
       },
     }
   }
@@ -292,8 +292,9 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     assertUnused(region: Region, reference: string): void {
       if (regions[region].byReference.has(reference)) throw errors.duplicateReference(referenceField, reference)
     },
-    /** Stores an entry. Its reference must be unused. `undone` is called if that is undone. */
+    /** Stores an entry. Its reference must be unused. `undone` is called if that is undone. @throws RECORD_LIMIT_REACHED */
     add(entry: E, undone?: () => void): E {
+      if (room.used >= room.most) throw errors.recordLimitReached(room.most)
       insert(entry)
       changes.add({
         kind,
@@ -320,15 +321,10 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     },
     search,
     referenceOf,
-    /** Yields all entries in any order. */
-    *all(): Iterable<E> {
-      for (const region of REGIONS) yield* regions[region].entries
-    },
+    /** Returns all entries in any order. */
+    all: (): E[] => REGIONS.flatMap(region => regions[region].entries),
     /** Returns all entries of all regions, in order of creation. */
     entries: (): E[] => inOrder(REGIONS.flatMap(region => regions[region].entries)),
-    /** Keeps members of all entries as they are now. They are put in order of creation once they are read. */
-    capture: <K extends { readonly sequence: number }>(keep: (entry: E) => K): Iterable<K> =>
-      inOrderLater(REGIONS.flatMap(region => regions[region].entries.map(keep))),
     /** Returns an entry as a database keeps it. */
     toStored: ({ region, sequence, createdAt, record }: E): StoredRecord => ({
       region,
@@ -373,10 +369,6 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
 /** Sorts what has a number in the order of creation. */
 const inOrder = <T extends { readonly sequence: number }>(list: T[]): T[] =>
   list.sort((a, b) => a.sequence - b.sequence)
-
-function* inOrderLater<T extends { readonly sequence: number }>(list: T[]): Iterable<T> {
-  yield* inOrder(list)
-}
 
 const show = <R>({ region, createdAt, record }: Entry<R>): Found<R> => ({
   region,

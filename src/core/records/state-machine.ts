@@ -15,20 +15,17 @@ export interface Move<State extends string = string, Verb extends string = strin
   readonly to: State
 }
 
-/** Returns the legal transitions from a state, in the order of the table. A state that the table lacks has none. */
+/** Returns the legal transitions from a state, in the order of the table. */
 export function legalMoves<S extends string, V extends string>(lifecycle: Lifecycle<S, V>, from: S): Move<S, V>[] {
-  return Object.entries(ownMember<object>(lifecycle, from) ?? {}).map(([verb, to]) => ({ verb: verb as V, to }))
+  return Object.entries(lifecycle[from] as Record<V, S>).map(([verb, to]) => ({ verb: verb as V, to: to as S }))
 }
-
-/** Whether a lifecycle has a state. A stored record can have a state of another release. */
-export const isKnown = (lifecycle: Lifecycle, state: string): boolean => Object.hasOwn(lifecycle, state)
 
 /** Returns the state to which a verb leads; undefined: there is no such transition. */
 export const stateAfter = <S extends string, V extends string>(
   lifecycle: Lifecycle<S, V>,
   from: S,
   verb: V,
-): S | undefined => ownMember(ownMember<Partial<Record<string, S>>>(lifecycle, from) ?? {}, verb)
+): S | undefined => ownMember<S>(lifecycle[from] as Record<string, S>, verb)
 
 /**
  * Returns the state after a transition.
@@ -44,9 +41,8 @@ export function next<S extends string, V extends string>(
   const to = stateAfter(lifecycle, from, verb)
   if (to !== undefined) return to
   const legal = legalMoves(lifecycle, from).map(move => move.verb)
-  const none = isKnown(lifecycle, from) ? 'the state is final' : 'this release has no such state'
   throw errors.illegalTransition(
     null,
-    `Cannot ${verb} a ${noun} that is ${from}. Legal now: ${legal.length > 0 ? legal.join(', ') : `nothing, ${none}`}.`,
+    `Cannot ${verb} a ${noun} that is ${from}. Legal now: ${legal.length > 0 ? legal.join(', ') : 'nothing, the state is final'}.`,
   )
 }

@@ -1,7 +1,5 @@
 import { ApiError, errors, quote } from '../errors.js'
 import type { Region } from '../rules/regions.js'
-import type { Slices } from '../slices.js'
-import { atOnce } from '../slices.js'
 import type { RecordNames, StoreContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
@@ -12,13 +10,22 @@ import type { Cause, Event } from './events.js'
 import type { Entry, Placed, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
 import type { Lifecycle, Move } from './state-machine.js'
-import { isKnown, legalMoves, next, stateAfter } from './state-machine.js'
+import { legalMoves, next, stateAfter } from './state-machine.js'
 
 /** The fields of every record with a lifecycle. */
 export interface Stateful<S extends string> {
   readonly status: S
   readonly reasonCode?: string
   readonly updatedAt: string
+}
+
+/** An automatic transition that has failed. */
+export interface Failure {
+  /** When it was due. */
+  readonly at: Instant
+  readonly to: string
+  readonly cause: Cause
+  readonly reason: string
 }
 
 /** The next automatic transition of a record. */
@@ -32,6 +39,8 @@ export interface Step<V extends string> {
 export interface StatefulEntry<R, V extends string = string> extends Entry<R>, Schedulable {
   /** The next automatic transition, not in the past when it is planned; null: none. */
   readonly nextStep: Step<V> | null
+  /** The transition that has failed, after which there is no next one; undefined: none has. */
+  readonly failure?: Failure | undefined
   /** The `seq` of each event of the record, oldest first. */
   readonly timeline: readonly number[]
 }
@@ -44,10 +53,7 @@ export interface StatefulSnapshot<R> extends Snapshot<R> {
 export interface StatefulRepositoryOptions<R, S extends string, V extends string> extends RepositoryOptions<R> {
   readonly lifecycle: Lifecycle<S, V>
   createdAt(record: R): string
-  /**
-   * Returns the next automatic transition, which depends only on the record. Null: none.
-   * @throws ApiError (this release lacks something that it follows from)
-   */
+  /** Returns the next automatic transition, which depends only on the record. Null: none. */
   plan(record: R): Step<V> | null
   /** Returns the first state of a seeded record. Default: the first of the lifecycle. */
   begins?(record: R): S
@@ -81,8 +87,8 @@ export interface Explained<R> {
   readonly omitted?: number
   readonly next: { readonly at: string; readonly to: string } | null
   readonly legal: readonly LegalMove[]
-  /** Why no transition happens by itself, although one was planned. Absent: nothing is in its way. */
-  readonly parked?: string
+  /** Why the last planned transition has failed. Absent: it has not. */
+  readonly failed?: string
 }
 
 /** The most events of an explanation. A bill can have any number of them. */
@@ -103,8 +109,8 @@ export interface DueTransition extends DuePosition {
   readonly from: string
   readonly to: string
   readonly cause: Cause
-  /** Why it was due and did not happen. Absent: it will happen. */
-  readonly parked?: string
+  /** Why it was due and has failed. Absent: it will happen. */
+  readonly failed?: string
 }
 
 /** Sorts by due time, then by sequence, as the scheduler does. */
@@ -120,31 +126,14 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
   const kind = kindOf(names)
   const repository = createRepository<R, StatefulEntry<R, V>>(options, context)
 
-  /** Returns the state after a transition of a record; undefined: this release has none with the verb. */
-  const after = ({ record }: StatefulEntry<R, V>, { verb }: Step<V>) => stateAfter(lifecycle, record.status, verb)
-
-  /** Plans the next transition of a record. One that this release lacks is not due. */
-  function schedule(entry: StatefulEntry<R, V>) {
-    const { nextStep } = entry
-    const isKnown = nextStep !== null && after(entry, nextStep) !== undefined
-    clock.schedule(entry, isKnown ? nextStep.at : null, takeStep)
-  }
-
-  /** Returns the next transition of a record, or why it cannot be planned. A final state has none. */
-  function planned(record: R): Step<V> | null | Error {
-    try {
-      return legalMoves(lifecycle, record.status).length === 0 ? null : options.plan(record)
-    } catch (error) {
-      return error as Error
-    }
-  }
+  /** Plans the next transition of a record. */
+  const schedule = (entry: StatefulEntry<R, V>) => clock.schedule(entry, entry.nextStep?.at ?? null, takeStep)
 
   /** Returns the next transition of a record. One in the past happens now, and one after the last instant never. */
   function planOf(record: R): Step<V> | null {
-    const step = planned(record)
-    if (step instanceof Error && !(step instanceof ApiError)) throw step
-    if (step === null || step instanceof Error || step.at > LAST_INSTANT) return null
-    return { ...step, at: Math.max(step.at, clock.now()) }
+    // A final state has none.
+    const step = legalMoves(lifecycle, record.status).length === 0 ? null : options.plan(record)
+    return step === null || step.at > LAST_INSTANT ? null : { ...step, at: Math.max(step.at, clock.now()) }
   }
 
   /** Appends the event of a transition to the present state of a record. Returns its `seq`. */
@@ -153,9 +142,14 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     return events.append({ at, kind, reference: repository.referenceOf(record), from, to, reasonCode, cause })
   }
 
-  function change(entry: StatefulEntry<R, V>, record: R, timeline = entry.timeline) {
-    repository.change(entry, { record, timeline, nextStep: planOf(record) }, () => schedule(entry))
+  /** Changes members of an entry, and schedules its next transition. */
+  function set(entry: StatefulEntry<R, V>, members: Partial<StatefulEntry<R, V>>) {
+    repository.change(entry, members, () => schedule(entry))
     schedule(entry)
+  }
+
+  function change(entry: StatefulEntry<R, V>, record: R, timeline = entry.timeline) {
+    set(entry, { record, timeline, nextStep: planOf(record), failure: undefined })
     return record
   }
 
@@ -180,54 +174,36 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     return options.whenDue?.(step, record) ?? step
   }
 
-  /** Makes the next transition, all or nothing. */
+  /**
+   * Makes the next transition, all or nothing. After one that fails, there is no next one until the record changes.
+   * @throws Error (for the log)
+   */
   function takeStep(entry: StatefulEntry<R, V>) {
     const [changed, last] = [changes.length(), events.last()]
+    const { at } = entry.nextStep as Step<V>
     try {
       const { verb, cause, reasonCode } = stepOf(entry)
       move(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
     } catch (error) {
-      atOnce(changes.undoTo(changed))
+      changes.undoTo(changed)
       events.truncate(last)
+      const reason = error instanceof ApiError ? error.message : 'See the log of the server.'
+      set(entry, { nextStep: null, failure: { at, ...comingOf(entry), reason } })
       const reference = quote(repository.referenceOf(entry.record))
       throw new Error(`The transition of the ${toWords(kind)} ${reference} failed.`, { cause: error })
     }
   }
 
-  /** Says why nothing happens by itself, although the release that wrote the record would; undefined: nothing is in the way. */
-  function obstacleOf({ record, nextStep, failure }: StatefulEntry<R, V>): string | undefined {
-    const { status } = record
-    const noun = toWords(kind)
-    if (!isKnown(lifecycle, status)) {
-      return `This release has no state ${quote(status)} of a ${noun}. The record stays as it is.`
-    }
-    if (nextStep !== null && stateAfter(lifecycle, status, nextStep.verb) === undefined) {
-      return `This release has no transition ${quote(nextStep.verb)} of a ${noun} that is ${status}. It does not happen.`
-    }
-    const refusal = nextStep === null && planned(record)
-    if (refusal instanceof Error) {
-      return refusal instanceof ApiError ? refusal.message : 'The next transition cannot be planned.'
-    }
-    if (nextStep === null && planOf(record) !== null) {
-      return 'No transition is planned: a release with other rules has stored the record.'
-    }
-    if (failure === undefined) return undefined
-    const { cause } = failure
-    const reason = cause instanceof ApiError ? cause.message : 'See the log of the server.'
-    return `The transition was due, and failed. ${reason}`
-  }
-
   /** Returns the cause and the state of the next transition of a scheduled record. */
   function comingOf(entry: StatefulEntry<R, V>): Pick<DueTransition, 'to' | 'cause'> {
-    const { verb, cause } = entry.nextStep as Step<V>
-    const planned = { to: lifecycle[entry.record.status][verb] as S, cause }
+    const planned = entry.nextStep as Step<V>
+    const { status } = entry.record
     try {
-      const step = stepOf(entry)
-      const to = after(entry, step)
-      return to === undefined ? planned : { to, cause: step.cause }
+      const { verb, cause } = stepOf(entry)
+      return { to: lifecycle[status][verb] as S, cause }
     } catch {
-      // It cannot be adapted, so it will be parked when it is due.
-      return planned
+      // It cannot be adapted, so it will fail when it is due.
+      return { to: lifecycle[status][planned.verb] as S, cause: planned.cause }
     }
   }
 
@@ -293,25 +269,27 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
 
   /** Returns the first `limit` scheduled transitions after a position, in the order in which they are due. */
   function upcoming(after: DuePosition | undefined, limit: number): DueTransition[] {
-    const due: (StatefulEntry<R, V> & DuePosition)[] = []
+    const due: (DuePosition & { readonly entry: StatefulEntry<R, V> })[] = []
     for (const entry of repository.all()) {
-      if (!isDue(entry) || (after !== undefined && compareDue(entry, after) <= 0)) continue
-      const place = firstIndex(due, other => compareDue(other, entry) > 0)
-      if (place < limit) due.splice(place, 0, entry)
+      const { sequence, failure } = entry
+      const dueAt = failure?.at ?? entry.dueAt
+      if (dueAt === null || (after !== undefined && compareDue({ dueAt, sequence }, after) <= 0)) continue
+      const place = firstIndex(due, other => compareDue(other, { dueAt, sequence }) > 0)
+      if (place < limit) due.splice(place, 0, { dueAt, sequence, entry })
       if (due.length > limit) due.pop()
     }
-    return due.map(entry => {
-      const { region, record, dueAt, sequence } = entry
-      const from = record.status
-      const parked = obstacleOf(entry)
+    return due.map(({ dueAt, sequence, entry }) => {
+      const { region, record, failure } = entry
       const reference = repository.referenceOf(record)
-      return { dueAt, sequence, region, reference, kind, from, ...comingOf(entry), ...(parked && { parked }) }
+      const { to, cause } = failure ?? comingOf(entry)
+      const failed = failure && { failed: failure.reason }
+      return { dueAt, sequence, region, reference, kind, from: record.status, to, cause, ...failed }
     })
   }
 
   /** Captures all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
-  const capture = (): Iterable<StatefulSnapshot<R>> =>
-    repository.capture(({ region, sequence, record, timeline }) => ({
+  const capture = (): StatefulSnapshot<R>[] =>
+    repository.entries().map(({ region, sequence, record, timeline }) => ({
       region,
       sequence,
       record,
@@ -324,14 +302,13 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
    * @param path path of the list in the state document, for errors
    * @throws DUPLICATE_REFERENCE, INVALID_FIELD (sequence, region, or a timeline with an event of another record)
    */
-  function* restore(snapshots: readonly StatefulSnapshot<R>[], path: string): Slices {
+  function restore(snapshots: readonly StatefulSnapshot<R>[], path: string): void {
     repository.assertConsistent(snapshots, path)
     const claimed = new Set<number>()
     for (const [index, snapshot] of snapshots.entries()) {
       assertTimeline(snapshot, `${path}.${index}`, claimed)
       const { region, sequence, record, timeline } = snapshot
       store(region, record, sequence, timeline)
-      yield
     }
   }
 
@@ -339,11 +316,12 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     ...repository.toStored(entry),
     timeline: entry.timeline,
     nextStep: entry.nextStep,
+    ...(entry.failure && { failure: entry.failure }),
   })
 
   function load(stored: StoredRecord): StatefulEntry<R, V> {
-    const { timeline, nextStep } = stored as StoredRecord & Pick<StatefulEntry<R, V>, 'timeline' | 'nextStep'>
-    const entry = Object.assign(repository.load(stored), { timeline, nextStep })
+    const { timeline, nextStep, failure } = stored as StoredRecord & StatefulEntry<R, V>
+    const entry = Object.assign(repository.load(stored), { timeline, nextStep, failure })
     entry.dueAt ??= null
     schedule(entry)
     return entry
@@ -357,17 +335,16 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
    */
   function explain(reference: string, publicUrl: string, region?: Region): Explained<R> {
     const entry = repository.get(region, reference)
-    const { record, timeline, nextStep, dueAt } = entry
-    const parked = obstacleOf(entry)
+    const { record, timeline, nextStep, failure } = entry
     const { events: latest, omitted } = events.latestOf(timeline, MOST_EXPLAINED)
-    const next = nextStep === null || dueAt === null ? null : { at: formatInstant(nextStep.at), to: comingOf(entry).to }
+    const next = nextStep === null ? null : { at: formatInstant(nextStep.at), to: comingOf(entry).to }
     return {
       record: options.shown?.(record, publicUrl) ?? record,
       timeline: latest,
       ...(omitted > 0 && { omitted }),
       next,
       legal: options.legal?.(record) ?? legalMoves(lifecycle, record.status),
-      ...(parked && { parked }),
+      ...(failure && { failed: failure.reason }),
     }
   }
 
@@ -376,10 +353,9 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
    * @param region undefined: the only region with the reference
    * @throws as `explain`, ILLEGAL_TRANSITION naming the legal verbs
    */
-  function transition(reference: string, verb: V, body: object = {}, region?: Region): Slices | undefined {
+  function transition(reference: string, verb: V, body: object = {}, region?: Region): void {
     const entry = repository.get(region, reference)
     move(entry, verb, 'control', options.moved?.(entry.record, verb, body) ?? (body as Partial<R>))
-    return undefined
   }
 
   const { size, counts, search, entries, get, find, has, indexed, list, assertUnused } = repository
@@ -399,8 +375,6 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     },
   }
 }
-
-const isDue = <E extends Schedulable>(entry: E): entry is E & DuePosition => entry.dueAt !== null
 
 /** @throws Error if the row of the records has no lifecycle */
 function kindOf({ name, kind }: RecordNames): string {

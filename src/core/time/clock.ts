@@ -1,5 +1,3 @@
-import type { Slices } from '../slices.js'
-import { atOnce } from '../slices.js'
 import type { DueWork, Schedulable } from './scheduler.js'
 import { createScheduler } from './scheduler.js'
 import type { Instant } from './time.js'
@@ -26,7 +24,7 @@ export interface ClockStart {
 
 /**
  * Creates the clock of a tenant. It never reads the real time: callers pass it as an argument, in milliseconds.
- * @param failed called with the error of due work, which is parked: one record does not stop the clock of its tenant
+ * @param failed called with the error of due work: one record does not stop the clock of its tenant
  */
 export function createClock(start: ClockStart, failed: (error: Error) => void = () => {}) {
   let { now, mode, rate } = start
@@ -36,17 +34,15 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
 
   const scheduler = createScheduler()
 
-  function* workUntil(to: Instant): Slices {
+  function workUntil(to: Instant): void {
     for (let at = scheduler.nextAt(); at !== null && at <= to; at = scheduler.nextAt()) {
       const { item, work } = scheduler.take()
       if (at > now) now = at
       try {
         work(item)
       } catch (error) {
-        scheduler.park(item, at, work, error as Error)
         failed(error as Error)
       }
-      yield
     }
     if (to > now) now = to
   }
@@ -60,14 +56,14 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
     anchor = { real: lastReal, virtual: Math.max(virtual, now) }
   }
 
-  function* syncing(realNow: number): Slices {
+  function sync(realNow: number): void {
     lastReal = Math.max(lastReal, realNow)
-    yield* workUntil(timeAt(lastReal))
+    workUntil(timeAt(lastReal))
   }
 
-  function* advancing(to: Instant): Slices {
+  function advance(to: Instant): void {
     const fraction = exactAt(lastReal) - now
-    yield* workUntil(to)
+    workUntil(to)
     setAnchor(now + fraction)
   }
 
@@ -78,9 +74,7 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
     /** Returns the tenant-seconds per real second while running, 1 to 86400. */
     rate: (): number => rate,
     /** Brings a running clock to a real time and does all due work. A frozen clock stays. */
-    sync: (realNow: number): void => atOnce(syncing(realNow)),
-    /** Does the same in slices. */
-    syncing,
+    sync,
     /** Whether work is due at a real time. */
     isDueAt(realNow: number): boolean {
       const due = scheduler.nextAt()
@@ -92,8 +86,6 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
     restore(state: ClockState, realNow: number = lastReal): void {
       ;({ now, mode, rate, anchor } = state)
       lastReal = Math.max(lastReal, realNow)
-      // The time in which it failed is undone.
-      scheduler.planFailedAfter(now)
     },
     /** Freezes, resumes or changes the rate, from now on. */
     configure(change: { mode?: 'running' | 'frozen' | undefined; rate?: number | undefined }): void {
@@ -104,7 +96,7 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
       setAnchor(exact)
     },
     /** Moves forward and does all due work, in order and each at its own due time. */
-    advancing,
+    advance,
     /** When the next work is due; null: never. */
     nextDue: scheduler.nextAt,
     /** Returns the tenant's time at a real time, without doing due work. */

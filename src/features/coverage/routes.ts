@@ -10,7 +10,6 @@ export const coverageRoutes: readonly ControlRoute[] = [
     url: '/coverage',
     operationId: 'getCoverage',
     isGlobal: true,
-    takesPlace: true,
     errors: ['CLIENT_NOT_FOUND'],
     summary: 'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
     description:

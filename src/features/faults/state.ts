@@ -95,9 +95,8 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
     (fault.effect.kind !== 'stale-token' || region !== undefined) &&
     matchesPath(fault, path)
 
-  // One of a kind that only another release has never fires.
   const isArmedFor = (fault: Fault, request: FaultTarget, realNow: number) =>
-    EFFECT_KINDS.includes(fault.effect.kind) && stateOf(fault, realNow) === 'armed' && isFor(fault, request)
+    stateOf(fault, realNow) === 'armed' && isFor(fault, request)
 
   /** Returns whether a fault that has seen a number of requests, with this one, fires on it. */
   const fires = ({ skip, probability }: Fault, seen: number) =>
@@ -162,8 +161,7 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
         if (!isArmedFor(fault, request, realNow) || (!isDelay && effect !== null)) return fault
         const seen = fault.seen + 1
         if (!fires(fault, seen)) return { ...fault, seen }
-        // A distribution of another release is no number.
-        if (fault.effect.kind === 'delay') delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect) || 0
+        if (fault.effect.kind === 'delay') delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect)
         else effect = fault.effect
         const counted = { ...fault, seen, fired: fault.fired + 1 }
         fired.push(counted)

@@ -19,8 +19,6 @@ export interface SteeredKind {
   readonly fields: readonly (keyof OutcomeMatch)[]
   /** The names of its outcomes. */
   readonly outcomes: readonly string[]
-  /** Whether a name that this release lacks was an outcome of an earlier one. */
-  isFormer?(name: string): boolean
   /** Refuses a match that no new record can meet. @throws INVALID_FIELD */
   assertReachable(match: OutcomeMatch): void
 }
@@ -92,9 +90,8 @@ export function createArmedOutcomes<K extends string = string>(
     },
     /** Returns the first outcome that matches a new record, and counts it; undefined: none matches. */
     take(kind: K, record: OutcomeMatch): string | undefined {
-      const { outcomes, isFormer } = kinds[kind] as SteeredKind
-      const isOfKind = (outcome: string) => outcomes.includes(outcome) || isFormer?.(outcome) === true
-      const found = list().find(one => !isSpent(one) && isOfKind(one.outcome) && isMatch(one.match, record))
+      const { outcomes } = kinds[kind] as SteeredKind
+      const found = list().find(one => !isSpent(one) && outcomes.includes(one.outcome) && isMatch(one.match, record))
       if (found === undefined) return undefined
       restore(list().map(one => (one === found ? { ...one, fired: one.fired + 1 } : one)))
       return found.outcome

@@ -1,10 +1,8 @@
 import { STATUS_CODES } from 'node:http'
-import type { Slices } from '../../core/slices.js'
 import { FORM } from '../../http/form.js'
 import { NAME, VERSION } from '../../package.js'
 import { addressOf, mediaTypeOf, parametersOf } from './address.js'
 import type { LoggedExchange } from './request-log.js'
-import { whole } from './request-log.js'
 
 /** The media type of a HAR document. */
 export const HAR_TYPE = 'application/har+json'
@@ -34,8 +32,9 @@ function contentOf({ responseHeaders, responseBody }: LoggedExchange) {
   }
 }
 
-function* entryOf(request: LoggedExchange, url: string): Slices<object> {
-  const logged = yield* whole(request)
+function entryOf(exchange: LoggedExchange, url: string): object {
+  // Each member is made once.
+  const logged = { ...exchange }
   const { seq, at, method, query, headers, body, status, responseHeaders, durationMs, faults, hints } = logged
   return {
     startedDateTime: at,
@@ -73,7 +72,7 @@ function* entryOf(request: LoggedExchange, url: string): Slices<object> {
 
 /**
  * Returns logged requests as a HAR 1.2 document (http://www.softwareishard.com/blog/har-12-spec/). Its times are those of
- * the tenant. Its entries are made one by one and in slices, so that no more than one body is parsed at a time.
+ * the tenant.
  * @param url the URL of the server without a trailing slash
  */
 export const toHar = (exchanges: readonly LoggedExchange[], url: string) => ({
@@ -81,10 +80,6 @@ export const toHar = (exchanges: readonly LoggedExchange[], url: string) => ({
     version: '1.2',
     creator: { name: NAME, version: VERSION },
     pages: [],
-    entries: {
-      *[Symbol.iterator]() {
-        for (const logged of exchanges) yield entryOf(logged, url)
-      },
-    },
+    entries: exchanges.map(logged => entryOf(logged, url)),
   },
 })

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { firstIndex } from '../../core/records/binary-search.js'
 import { createGlob } from '../../core/rules/glob.js'
-import type { Slices } from '../../core/slices.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
-import { FORM } from '../../http/form.js'
+import { FORM, FORM_LIMIT } from '../../http/form.js'
 import { hintsOf } from '../../http/hints.js'
 import {
   MASK,
@@ -16,7 +15,6 @@ import {
   parseMasked,
 } from '../../http/masking.js'
 import type { Eventually } from '../../http/request-context.js'
-import { inSlices } from '../../http/slices.js'
 import { originForm, pathOf } from '../../http/url.js'
 import type { Effect } from '../faults/state.js'
 import { isCutOff } from '../faults/state.js'
@@ -142,8 +140,8 @@ interface TenantLog {
   dropped: number
 }
 
-/** @param elapsed returns milliseconds since some moment */
-export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => number): RequestLog {
+/** Creates the request logs of one server, in memory. */
+export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   const logs = new Map<string, TenantLog>()
   let bytes = 0
   let [oldest, newest]: (Entry | undefined)[] = []
@@ -209,7 +207,7 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
       if (log.entries.length - log.start > bounds.entries) dropOldest(log)
       while (bytes > bounds.bytes) dropOldest((oldest as Entry).log)
     },
-    async list(clientId, filter) {
+    list(clientId, filter) {
       const log = logs.get(clientId)
       if (log === undefined) return { data: [], last: 0, dropped: 0 }
       const { last, dropped } = log
@@ -217,7 +215,7 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
       const entries = entriesOf(log)
       const start = firstIndex(entries, ({ seq }) => seq > after)
       const end = firstIndex(entries, ({ seq }) => seq >= before)
-      const data = await inSlices(select(entries.slice(start, end), toLogged, filter), elapsed)
+      const data = select(entries.slice(start, end), toLogged, filter)
       return { life: log, data, last, dropped }
     },
     clear,
@@ -239,18 +237,17 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
  * Returns the exchanges that match a filter, in the same order. With a limit, they are the latest.
  * @param show returns an entry as an exchange
  */
-export function* select<E>(
+export function select<E>(
   entries: readonly E[],
   show: (entry: E) => LoggedExchange,
   filter: RequestFilter = {},
-): Slices<LoggedExchange[]> {
+): LoggedExchange[] {
   const { after = 0, before = Infinity, method, path, status, errors = false, hints = false } = filter
   const { limit = Infinity } = filter
   const isPath = path === undefined ? undefined : createGlob(path)
   const digits = String(status ?? '').replace(/xx/i, '')
   const found: LoggedExchange[] = []
   for (let at = entries.length - 1; at >= 0 && found.length < limit; at--) {
-    yield
     const exchange = show(entries[at] as E)
     if (exchange.seq <= after || exchange.seq >= before) continue
     if ((method ?? exchange.method) !== exchange.method || !String(exchange.status).startsWith(digits)) continue
@@ -260,7 +257,7 @@ export function* select<E>(
   return found.reverse()
 }
 
-/** Shows an exchange. Each member is masked when it is read, so that no more than one body is parsed at a time. */
+/** Shows an exchange. Each member is masked when it is read: most are not. */
 export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): LoggedExchange {
   const { method, target, isToken, status, responseText, faults, hints } = exchange
   const path = pathOf(target)
@@ -301,19 +298,8 @@ export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): Lo
   }
 }
 
-/** Returns an exchange with each of its members made once, in slices. */
-export function* whole(logged: LoggedExchange): Slices<LoggedExchange> {
-  const members: [name: string, value: unknown][] = []
-  for (const name of Object.keys(logged) as (keyof LoggedExchange)[]) {
-    members.push([name, logged[name]])
-    yield
-  }
-  return Object.fromEntries(members) as unknown as LoggedExchange
-}
-
-/** The bytes that an entry takes beside its texts, and each text beside its characters, roughly. */
-const OVERHEAD = 512
-const TEXT_OVERHEAD = 24
+/** The bytes that an entry takes beside its target and bodies, roughly. */
+const OVERHEAD = 2048
 
 /** Returns an exchange as it is kept. */
 export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload: unknown, at: Instant): Exchange {
@@ -322,6 +308,7 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
   const { headers } = request.raw
   const isCut = faults !== null && isCutOff(faults)
   const target = originForm(request.originalUrl)
+  const bodyLength = form === undefined ? (bodyText?.length ?? 0) : Number(headers['content-length'] ?? FORM_LIMIT)
   const responseText = isCut || method === 'HEAD' || typeof payload !== 'string' ? '' : payload
   const responseHeaders = isCut ? {} : reply.getHeaders()
   const hints = hintsOf(request)
@@ -329,8 +316,6 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
     const isTaker = isCut && effect === faults?.effect && !('when' in effect && effect.when === 'before')
     return { id, ...withoutTexts(effect), ...(isTaker && { status: reply.statusCode }) }
   })
-  const texts = [target, bodyText ?? '', responseText, JSON.stringify(fired), ...hints]
-  for (const named of [headers, form ?? {}, responseHeaders]) texts.push(...Object.entries(named).flat().map(String))
   return {
     at,
     method,
@@ -346,7 +331,7 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
     milliseconds: reply.elapsedTime + (faults?.delay ?? 0),
     faults: fired,
     hints,
-    bytes: texts.reduce((sum, { length }) => sum + TEXT_OVERHEAD + length, OVERHEAD),
+    bytes: OVERHEAD + target.length + bodyLength + responseText.length,
   }
 }
 

@@ -1,14 +1,10 @@
 import { errors } from '../../core/errors.js'
 import { JSON_TYPE } from '../../http/error-handler.js'
-import { jsonText } from '../../http/json-pieces.js'
-import { LARGE } from '../../http/large-answers.js'
-import { inSlices } from '../../http/slices.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { Cleared } from '../schemas.js'
 import { HAR_TYPE, toHar } from './har.js'
 import { awaitRequest } from './read.js'
-import { whole } from './request-log.js'
 import * as schemas from './schemas.js'
 import { verify } from './verify.js'
 
@@ -21,19 +17,18 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/requests/:seq',
     operationId: 'getRequest',
-    takesPlace: true,
     errors: ['REQUEST_NOT_FOUND'],
     summary: 'One request of the log with its answer, secrets masked',
     params: schemas.RequestParams,
     response: schemas.LoggedRequest,
     async handle(call) {
-      const { requestLog, tenant, client, elapsed } = call
+      const { requestLog, tenant, client } = call
       const { seq } = call.params
       tenant()
       const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
       const [logged] = data
       if (logged === undefined) throw errors.requestNotFound(seq)
-      return inSlices(whole(logged), elapsed)
+      return logged
     },
   }),
   route({
@@ -51,24 +46,17 @@ export const requestRoutes: readonly ControlRoute[] = [
     response: schemas.RequestList,
     otherTypes: { [HAR_TYPE]: schemas.Har },
     async handle({ client, query, request, reply, ...context }) {
-      const { requestLog, tenant, largeAnswers, largeReads, elapsed } = context
+      const { requestLog, tenant } = context
       const { clientId } = tenant()
       const after = await awaitRequest(client, query, request, context)
-      const make = async () => {
-        const { data, last, dropped } = await requestLog.list(client, { ...query, after })
-        if (query.format === 'har') return toHar(data, request.sandbox.publicUrl)
-        return { data: data.map(logged => whole(logged)), last, dropped }
+      const { data, last, dropped } = await requestLog.list(client, { ...query, after })
+      if (query.format !== 'har') {
+        reply.type(JSON_TYPE)
+        return JSON.stringify({ data, last, dropped })
       }
-      // The size of the log says little: filters leave a part of it, and a HAR repeats the address of the server.
-      const leave = await largeReads.enter(reply)
-      const text = await inSlices(jsonText(await make(), LARGE), elapsed)
-      if (text === undefined) leave()
-      const answer = text ?? (await largeAnswers.send(reply, make))
-      reply.type(query.format === 'har' ? HAR_TYPE : JSON_TYPE)
-      if (query.format === 'har') {
-        reply.header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
-      }
-      return answer
+      reply.type(HAR_TYPE)
+      reply.header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
+      return JSON.stringify(toHar(data, request.sandbox.publicUrl))
     },
   }),
   route({
@@ -88,7 +76,6 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'POST',
     url: '/requests/verify',
     operationId: 'verifyRequests',
-    takesPlace: true,
     command: 'verify [FILE]',
     summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
     description:
@@ -100,9 +87,9 @@ export const requestRoutes: readonly ControlRoute[] = [
     body: schemas.Verification,
     response: schemas.VerificationResult,
     async handle(call) {
-      const { requestLog, tenant, client, body, elapsed } = call
+      const { requestLog, tenant, client, body } = call
       tenant()
-      return inSlices(verify(await requestLog.list(client), body), elapsed)
+      return verify(await requestLog.list(client), body)
     },
   }),
 ]

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Static } from '@sinclair/typebox'
 import { errors, shorten } from '../../core/errors.js'
 import { ownMember } from '../../core/own-member.js'
 import { createGlob } from '../../core/rules/glob.js'
-import type { Slices } from '../../core/slices.js'
 import { isObject } from '../../http/json-body.js'
 import { maskHeaders, maskJson, maskPath, maskText } from '../../http/masking.js'
 import type { LoggedExchange, RequestPage } from './request-log.js'
@@ -25,12 +25,10 @@ interface Pair {
   readonly actual: unknown
 }
 
-/** Differences, or only the number of members that a request lacks; undefined where other work may come in between. */
-type Differences = Generator<Pair | number | undefined>
-
 /** A request that differs, and by how much. */
 interface Miss {
   readonly request: LoggedExchange
+  readonly differences: readonly Pair[]
   readonly distance: number
 }
 
@@ -46,39 +44,33 @@ const MOST_OF_VALUE = 10_000
  * path stands for any run of characters.
  * @throws MALFORMED_REQUEST (more than one way to say how many), INVALID_FIELD (atLeast above atMost)
  */
-export function* verify({ data, dropped }: RequestPage, expected: Expected): Slices<Static<typeof VerificationResult>> {
+export function verify({ data, dropped }: RequestPage, expected: Expected): Static<typeof VerificationResult> {
   const { times, atLeast, atMost } = boundsOf(expected)
   const differencesOf = createComparison(expected)
   let count = 0
   let nearest: readonly Miss[] = []
   for (const request of data) {
-    let distance = 0
-    for (const difference of differencesOf(request, 'counted')) {
-      if (difference === undefined) yield
-      else distance += typeof difference === 'number' ? difference : weight(difference)
-    }
+    const differences = differencesOf(request)
+    const distance = differences.reduce((sum, difference) => sum + weight(difference), 0)
     if (distance === 0) count++
-    else nearest = withMiss(nearest, { request, distance })
-    yield
+    else nearest = withMiss(nearest, { request, differences, distance })
   }
   const matched = times === undefined ? count >= atLeast && count <= atMost : count === times
   if (matched) return { matched, count, dropped }
   const masked = maskExpected(expected)
-  const nearestMisses = []
-  for (const { request } of nearest) {
+  const nearestMisses = nearest.map(({ request, differences: all }) => {
     const { seq, method, path, status } = request
     const differences: Shown[] = []
-    let [room, omitted] = [MOST_CHARACTERS, 0]
-    for (const difference of differencesOf(request, 'listed')) {
-      if (typeof difference !== 'object') yield
-      else if (differences.length < MOST_DIFFERENCES && room > 0) {
-        const shown = shownOf(difference, masked)
-        room -= JSON.stringify(shown).length
-        differences.push(shown)
-      } else omitted++
+    let room = MOST_CHARACTERS
+    for (const difference of all) {
+      if (differences.length === MOST_DIFFERENCES || room <= 0) break
+      const shown = shownOf(difference, masked)
+      room -= JSON.stringify(shown).length
+      differences.push(shown)
     }
-    nearestMisses.push({ seq, method, path, status, differences, ...(omitted > 0 && { omitted }) })
-  }
+    const omitted = all.length - differences.length
+    return { seq, method, path, status, differences, ...(omitted > 0 && { omitted }) }
+  })
   return { matched, count, dropped, nearestMisses }
 }
 
@@ -92,77 +84,40 @@ function boundsOf({ times, atLeast, atMost }: Expected) {
   return { times, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? Infinity }
 }
 
-/** Whether each difference is listed, or members that a request lacks are only counted. */
-type Purpose = 'listed' | 'counted'
-
-/** Returns a function that lists or counts the differences of a request. To count takes work in proportion to the request. */
+/** Returns a function that lists the differences of a request. */
 function createComparison({ method, path, query, headers = {}, body, status }: Expected) {
   const isPath = path === undefined ? undefined : createGlob(path)
   const fields = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   if (Object.keys(fields).length < Object.keys(headers).length) {
     throw errors.invalid('headers', 'headers must have each name once, in any case.')
   }
-  /** The numbers of members of the parts of the expectation. They are the same for each request. */
-  const sizes = new WeakMap<object, number>()
+  return (request: LoggedExchange): readonly Pair[] => [
+    ...(method === undefined ? [] : compare('method', method, request.method)),
+    ...(isPath?.(request.path) === false ? [{ at: placeOf('path'), expected: path, actual: request.path }] : []),
+    ...(status === undefined ? [] : compare('status', status, request.status)),
+    ...compare('headers', fields, request.headers),
+    ...(query === undefined ? [] : compare('query', query, request.query)),
+    ...(body === undefined ? [] : compare('body', body, request.body)),
+  ]
+}
 
-  return function* (request: LoggedExchange, purpose: Purpose): Differences {
-    if (method !== undefined) yield* compare('method', method, request.method)
-    if (isPath?.(request.path) === false) yield { at: placeOf('path'), expected: path, actual: request.path }
-    if (status !== undefined) yield* compare('status', status, request.status)
-    yield* compare('headers', fields, request.headers, purpose)
-    if (query !== undefined) yield* compare('query', query, request.query, purpose)
-    if (body !== undefined) yield* compare('body', body, request.body, purpose)
-  }
-
-  /** Compares the given members of objects, and all items of arrays. */
-  function* compare(name: string, expected: unknown, actual: unknown, purpose: Purpose = 'listed'): Differences {
-    const pending: Pair[] = [{ at: placeOf(name), expected, actual }]
-    for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-      const { at, expected, actual } = pair
-      if (isRecord(expected) && isRecord(actual)) {
-        const [names, lacking] = namesOf(expected, actual, purpose)
-        if (lacking > 0) yield lacking
-        // The last one is compared first.
-        for (const name of names.reverse()) {
-          const own = Object.hasOwn(actual, name) ? actual[name] : undefined
-          pending.push({ at: placeOf(name, at), expected: expected[name], actual: own })
-        }
-      } else if (!(yield* isSame(expected, actual))) yield pair
-      yield
+/** Compares the given members of objects, and all items of arrays. Values can be nested deeper than calls. */
+function compare(name: string, expected: unknown, actual: unknown): Pair[] {
+  const differences: Pair[] = []
+  const pending: Pair[] = [{ at: placeOf(name), expected, actual }]
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const { at, expected, actual } = pair
+    if (!isRecord(expected) || !isRecord(actual)) {
+      if (expected !== actual && !isDeepStrictEqual(expected, actual)) differences.push(pair)
+      continue
+    }
+    // The last one is compared first.
+    for (const name of Object.keys(expected).reverse()) {
+      const own = Object.hasOwn(actual, name) ? actual[name] : undefined
+      pending.push({ at: placeOf(name, at), expected: expected[name], actual: own })
     }
   }
-
-  /** Returns the names of the members to compare, and the number of those that are lacking and only counted. */
-  function namesOf(expected: object, actual: object, purpose: Purpose): [names: string[], lacking: number] {
-    if (purpose === 'listed') return [Object.keys(expected), 0]
-    const names = Object.keys(actual).filter(name => Object.hasOwn(expected, name))
-    return [names, sizeOf(expected) - names.length]
-  }
-
-  function sizeOf(expected: object): number {
-    const size = sizes.get(expected) ?? Object.keys(expected).length
-    sizes.set(expected, size)
-    return size
-  }
-
-  /** Whether two JSON values are the same. The order of members does not matter. */
-  function* isSame(expected: unknown, actual: unknown): Generator<undefined, boolean> {
-    const pending: [unknown, unknown][] = [[expected, actual]]
-    for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-      const [expected, actual] = pair
-      // JSON has no NaN, and -0 is 0.
-      if (expected === actual) continue
-      if (!isObject(expected) || !isObject(actual) || Array.isArray(expected) !== Array.isArray(actual)) return false
-      const names = Object.keys(actual)
-      if (names.length !== sizeOf(expected)) return false
-      for (const name of names) {
-        if (!Object.hasOwn(expected, name)) return false
-        if (expected[name] !== actual[name]) pending.push([expected[name], actual[name]])
-      }
-      yield
-    }
-    return true
-  }
+  return differences
 }
 
 const placeOf = (name: string, owner?: Place): Place => ({ name, owner })

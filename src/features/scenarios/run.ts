@@ -3,8 +3,6 @@ import { ApiError, errors, quote, shorten } from '../../core/errors.js'
 import { ownMember } from '../../core/own-member.js'
 import type { Region } from '../../core/rules/regions.js'
 import { REGIONS } from '../../core/rules/regions.js'
-import type { Slices } from '../../core/slices.js'
-import { toSlices } from '../../core/slices.js'
 import { OneOf } from '../../http/schemas.js'
 import { assertNamed, check } from '../../http/validation.js'
 import { resolveDates } from '../../tenants/fixtures.js'
@@ -33,7 +31,7 @@ const NO_MEMBERS = Type.Object({})
  * @param routes the calls of the control plane
  * @throws INVALID_FIELD (unknown parameter), the errors of the calls, whose messages then name the step
  */
-export function* runScenario(scenario: Scenario, call: Call, routes: readonly ControlRoute[]): Slices<object> {
+export function runScenario(scenario: Scenario, call: Call, routes: readonly ControlRoute[]): object {
   const { name, parameters } = scenario
   const tenant = call.tenant()
   const given = call.body as Given
@@ -47,7 +45,7 @@ export function* runScenario(scenario: Scenario, call: Call, routes: readonly Co
   for (const [at, step] of scenario.steps.entries()) {
     const { keep = {} } = step
     if (isLeftOut(step, given, values)) continue
-    const answer = yield* act(step, at + 1, values, call, routes)
+    const answer = act(step, at + 1, values, call, routes)
     for (const [name, path] of Object.entries(keep)) values.set(name, memberOf(answer, path))
     steps.push({ call: step.call, answer })
   }
@@ -91,7 +89,7 @@ const isLeftOut = ({ unlessGiven = [], when = {} }: Step, given: Given, values: 
 const toNumber = (value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value)
 
 /** Makes the call of a step. */
-function* act(step: Step, at: number, values: Values, call: Call, routes: readonly ControlRoute[]): Slices<unknown> {
+function act(step: Step, at: number, values: Values, call: Call, routes: readonly ControlRoute[]): unknown {
   const { region = 'EU', params = {}, body = {}, expect = {} } = step
   try {
     const operation = operationOf(step.call, routes)
@@ -102,7 +100,7 @@ function* act(step: Step, at: number, values: Values, call: Call, routes: readon
       assertNamed(schema, input[part])
       check(schema, input[part], 'INVALID_FIELD')
     }
-    const answer = yield* toSlices(operation.act({ ...call, ...input, query: {} }))
+    const answer = operation.act({ ...call, ...input, query: {} })
     for (const [path, wanted] of Object.entries(expect)) {
       const actual = memberOf(answer, path)
       if (actual !== wanted) throw errors.illegalTransition(null, `${path} must be ${wanted}, not ${quote(actual)}.`)

@@ -5,7 +5,6 @@ import type { ApiError } from '../../core/errors.js'
 import { sendError, toApiError } from '../error-handler.js'
 import { CONSOLE } from '../home.js'
 import { maskText } from '../masking.js'
-import { createQueue } from '../slices.js'
 import { rootOf } from '../url.js'
 import { PlainPage } from './document.js'
 import { pageHeaders } from './headers.js'
@@ -67,8 +66,6 @@ function RefusalPage({ refusal, url }: { refusal: ApiError; url: string }) {
   )
 }
 
-const takeTurn = createQueue()
-
 /** A page with its headers. */
 export interface SentPage {
   readonly headers: Readonly<Record<string, string>>
@@ -86,8 +83,6 @@ export const refuserWith =
     reply.header('vary', 'accept')
     if (!prefersHtml(request)) return sendError(reply, refusal)
     request.sandbox.content = refusal.envelope
-    // Others come in between the refusals of many senders.
-    await new Promise<void>(takeTurn)
     const plain = () => `<!doctype html>${renderToString(<RefusalPage refusal={refusal} url={request.url} />)}`
     const made = Promise.resolve(render(refusal, request)).catch(() => undefined)
     const page = (await made) ?? { headers: HEADERS, content: plain() }
