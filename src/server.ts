@@ -100,7 +100,7 @@ export function buildServer(options: ServerOptions): {
   const registry = createTenantRegistry({
     ...options,
     ...(database !== undefined && { seed: database.seed, maxTenants: Number.POSITIVE_INFINITY }),
-    dueWorkFailed: (clientId, err) => app.log.error({ clientId, err }, 'due work of a client failed, and is parked'),
+    dueWorkFailed: (clientId, err) => app.log.error({ clientId, err }, 'due work of a client failed'),
     listeners: [...listeners, forgetExchanges({ requestLog, requestWaiters, coverage, waiters, afterwards })],
   })
   const turns: Turns =

@@ -79,9 +79,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: Mandate, ...failures },
       },
     },
-    // The turn of the request does the slices, and answers their result.
-    request =>
-      request.sandbox.tenant.mandates.cancel(request.params.mandateReference) as unknown as Static<typeof Mandate>,
+    request => request.sandbox.tenant.mandates.cancel(request.params.mandateReference),
   )
 
   done()
