@@ -1,5 +1,4 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { Static } from '@sinclair/typebox'
 import { hintLongReference } from '../../http/hints.js'
 import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
