@@ -100,6 +100,7 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
   }
   const ofBody = bodyOf(context, call)
   const json = fields.json === undefined ? undefined : parseObject(fields.json)
+  if (json !== undefined) assertSendable(json)
   const body = hasMembers(ofBody)
     ? withFields(ofBody, json, BODY.slice(0, -1), { names: Object.keys(fields), take, keepsOmitted: method === 'PUT' })
     : json
@@ -107,6 +108,15 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
   if (params !== undefined) check(params, call.params, 'INVALID_FIELD')
   if (headers !== undefined) check(headers, { 'x-region': call.region }, 'INVALID_FIELD')
   return { ...call, body: file ?? (body as object | undefined) }
+}
+
+/** Refuses a body that `JSON.parse` takes and `JSON.stringify` does not: one that is nested too deeply. @throws MALFORMED_REQUEST */
+function assertSendable(body: object): void {
+  try {
+    JSON.stringify(body)
+  } catch {
+    throw errors.malformed('json', 'The body is nested too deeply.')
+  }
 }
 
 /**
