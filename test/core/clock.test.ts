@@ -116,29 +116,32 @@ t.test('control plane, Skip to payday: a running clock does what has become due'
   t.equal(clock.now(), START + 600 * SECOND)
 })
 
-t.test('control plane, Shapes: due work that throws is reported once, and holds up nothing else', async t => {
-  const failures: Error[] = []
-  const start = { now: START, mode: 'running', rate: 1, realNow: 0 } as const
-  const clock = createClock(start, error => failures.push(error))
-  const { done, work } = journal(clock)
-  const [first, second] = [item(1), item(2)]
-  const fails: DueWork<Item> = ({ name }) => {
-    throw new Error(name)
-  }
-  clock.schedule(first, START + 10 * SECOND, fails)
-  clock.schedule(second, START + 20 * SECOND, work)
-  clock.sync(15_000)
-  t.equal(clock.now(), START + 15 * SECOND, 'the clock goes on')
-  t.equal(first.dueAt, null)
-  t.equal(clock.nextDue(), second.dueAt)
-  t.notOk(clock.isDueAt(15_000))
-  clock.sync(30_000)
-  t.same(done, [[20, '#2']])
-  t.same(
-    failures.map(({ message }) => message),
-    ['#1'],
-  )
-})
+t.test(
+  'control plane, Explain the state of a record: due work that throws is reported once, and holds up nothing else',
+  async t => {
+    const failures: Error[] = []
+    const start = { now: START, mode: 'running', rate: 1, realNow: 0 } as const
+    const clock = createClock(start, error => failures.push(error))
+    const { done, work } = journal(clock)
+    const [first, second] = [item(1), item(2)]
+    const fails: DueWork<Item> = ({ name }) => {
+      throw new Error(name)
+    }
+    clock.schedule(first, START + 10 * SECOND, fails)
+    clock.schedule(second, START + 20 * SECOND, work)
+    clock.sync(15_000)
+    t.equal(clock.now(), START + 15 * SECOND, 'the clock goes on')
+    t.equal(first.dueAt, null)
+    t.equal(clock.nextDue(), second.dueAt)
+    t.notOk(clock.isDueAt(15_000))
+    clock.sync(30_000)
+    t.same(done, [[20, '#2']])
+    t.same(
+      failures.map(({ message }) => message),
+      ['#1'],
+    )
+  },
+)
 
 t.test(
   'control plane, Skip to payday: work is done in order, each at its time, as by a naive list of plans',

@@ -222,7 +222,7 @@ t.test('ARCHITECTURE, What holds everywhere: changes are undone without a trace'
 })
 
 t.test(
-  'control plane, Shapes: a due step whose consequence fails leaves nothing half done, and is undone whole',
+  'control plane, Explain the state of a record: a due step whose consequence fails leaves nothing half done, and is undone whole',
   async t => {
     const { clock, changes, doors, events, create } = createDoors(() => {
       throw new Error('The consequence fails.')

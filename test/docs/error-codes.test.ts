@@ -3,7 +3,7 @@ import type { Area } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
 import type { ErrorCode } from '../../src/core/errors.js'
 import type { Answer, CallOptions } from '../helper.js'
-import { bill, build, call, collection, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { upload } from '../multipart.js'
 import type { Json, Operation } from './contract.js'
 import { DOCUMENTS, exampleRequest, operationsOf } from './contract.js'
@@ -154,6 +154,12 @@ const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
   FAULT_NOT_FOUND: parameter('fault-9'),
   OUTCOME_NOT_FOUND: parameter('outcome-9'),
   CLIENT_NOT_FOUND: query('client=unknown'),
+  RECORD_LIMIT_REACHED: async ({ operation }) => {
+    const client = await connect(full)
+    await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-ACME-0001' }))
+    const { url, headers, body } = exampleRequest(operation)
+    return client.post(url, body, { headers })
+  },
   METHOD_NOT_ALLOWED: ({ send }) => send({ method: 'ACL', body: undefined }),
   PAYLOAD_TOO_LARGE: ({ operation, send }) =>
     operation.id === 'uploadBillDocument'
@@ -338,6 +344,8 @@ const ELSEWHERE_WITHOUT_FAULTS: Record<string, string> = {
 }
 
 const locked = build(t, { adminToken: 'admin' })
+/** A server whose clients are full with one record. */
+const full = build(t, { maxRecords: 1 })
 
 for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
   t.test(`decisions §2: ${file}: every error code of every operation can be met there`, async t => {
