@@ -13,7 +13,7 @@ const LAYERS = [
   'features/schemas\\.ts|features/[^/]+/(?:state|schemas)\\.ts',
   'tenants/',
   'features/',
-  'turns/',
+  'storage/',
   'control/',
   'console/',
   'server\\.ts',

@@ -11,11 +11,11 @@ import { CONSOLE } from './http/home.js'
 import { realTimers } from './http/timers.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { buildServer } from './server.js'
+import type { Database } from './storage/storage.js'
 import { checkFixtures } from './tenants/check-fixture.js'
 import type { Fixtures } from './tenants/fixtures.js'
 import { loadFixtures, withOriginsOf } from './tenants/fixtures.js'
 import type { ClientEntry, TenantRegistry } from './tenants/registry.js'
-import type { Database } from './turns/database.js'
 
 /** The addresses that only this machine reaches. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/

@@ -31,6 +31,7 @@ export const SETTINGS = [
   { variable: 'SANDBOX_FIXTURE', value: 'NAME', help: 'first records of sandbox-client: demo or empty' },
   { variable: 'SANDBOX_FIXTURES', value: 'FOLDER', help: 'more fixtures' },
   { variable: 'SANDBOX_DATA', value: 'FOLDER', help: 'keeps all clients across restarts' },
+  { variable: 'SANDBOX_SQLITE_SYNCHRONOUS', value: 'MODE' },
   { variable: 'SANDBOX_DATABASE_URL', value: 'URL', help: 'keeps all clients in Postgres, for several servers' },
   { variable: 'SANDBOX_CLIENTS', value: 'FILE', help: 'a JSON list of clients' },
   { variable: 'SANDBOX_OPEN_REGISTRATION', value: 'BOOLEAN' },
@@ -196,6 +197,10 @@ export function readConfig(environment: Environment) {
     stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
     /** The folder that stores tenants across restarts; undefined: memory only. */
     data: environment.SANDBOX_DATA || undefined,
+    /** Whether each commit of SQLite waits until it is on the disk. */
+    sqliteSynchronous: read<'full' | 'normal'>('SANDBOX_SQLITE_SYNCHRONOUS', 'full', 'full or normal', text =>
+      text === 'full' || text === 'normal' ? text : INVALID,
+    ),
     /** The URL of the Postgres database that several servers share; undefined: none. It can contain a password. */
     databaseUrl: readDatabaseUrl(environment),
   }

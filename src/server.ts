@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Area } from './areas/index.js'
 import { areas, serviceTags } from './areas/index.js'
@@ -30,16 +29,14 @@ import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
+import { admission, apiRules, pageOptions, queryRules, tokenRules, useTransactions } from './storage/handlers.js'
+import { createMemoryStorage } from './storage/memory.js'
+import type { Database } from './storage/storage.js'
 import type { ExampleFacts } from './tenants/examples.js'
 import { exampleValues } from './tenants/examples.js'
 import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
 import type { Tenant } from './tenants/tenant.js'
-import type { Database } from './turns/database.js'
-import { createStoredTurns } from './turns/stored-turns.js'
-import { admission, apiTurns, pageTurns, queryTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
-import type { Turns } from './turns/turns.js'
-import { createMemoryTurns } from './turns/turns.js'
 
 export interface ServerOptions extends TenantRegistryOptions {
   /** The bounds of the request log; by default those of the documentation. */
@@ -64,18 +61,6 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly requestTimeout?: number | undefined
 }
 
-/** The numbers of things that a server must release. */
-export type Held = Readonly<Record<'timers' | 'waits' | 'turns' | 'miscountedBytes', number>>
-
-/** A server that was built, as tests see it. */
-export interface Built {
-  readonly app: FastifyInstance
-  held(): Held
-}
-
-/** Tells tests of each server (Node's diagnostics channels). */
-const built = channel('payments-sandbox.built')
-
 /** Builds the server and its tenants. It does not listen. */
 export function buildServer(options: ServerOptions): {
   app: FastifyInstance
@@ -91,35 +76,33 @@ export function buildServer(options: ServerOptions): {
     entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.requestLogEntries,
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.requestLogBytes,
   }
-  const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
+  const requestLog =
+    database?.createRequestLog?.(logBounds, clientId => registry.resetsSoFar(clientId)) ?? createRequestLog(logBounds)
   const coverage = createCoverage()
-  const lifeOf: Turns['lifeOf'] = clientId => turns.lifeOf(clientId)
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
-  const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,
     ...(database !== undefined && { seed: database.seed, maxTenants: Number.POSITIVE_INFINITY }),
     dueWorkFailed: (clientId, err) => app.log.error({ clientId, err }, 'due work of a client failed'),
-    listeners: [...listeners, forgetExchanges({ requestLog, requestWaiters, coverage, waiters, afterwards })],
+    dropped(clientId) {
+      changed(clientId)
+      options.dropped?.(clientId)
+    },
+    listeners: [...listeners, forgetExchanges({ requestLog, coverage })],
   })
-  const turns: Turns =
-    database === undefined
-      ? createMemoryTurns({ registry, now, changed: waiters.wake })
-      : createStoredTurns({
-          ...{ database, registry, logger: app.log, maxTenants, now },
-          isInUse: clientId => waiters.has(clientId) || requestWaiters.has(clientId),
-          changed: waiters.wake,
-        })
-  database?.listen(clientId => {
-    if (clientId === undefined) waiters.lookAgain()
-    else if (waiters.has(clientId)) turns.refresh(clientId, () => {})
-  })
+  const changed = (clientId?: string) => {
+    for (const each of [waiters, requestWaiters]) clientId === undefined ? each.lookAgain() : each.wake(clientId)
+  }
+  const isInUse = (clientId: string) => waiters.has(clientId) || requestWaiters.has(clientId)
+  const storage =
+    database?.createStorage({ registry, maxTenants, logger: app.log, now, isInUse, changed }) ??
+    createMemoryStorage({ registry, now, changed })
+  const { refresh, lifeOf } = storage
 
   // The features. Their hooks on answers run in this order, after those of the wire.
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
   const isShared = database?.isShared === true
-  const { refresh } = turns
   app.register(observer, { registry, requestLog, requestWaiters, coverage, now, refresh, isShared })
   app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
@@ -130,7 +113,7 @@ export function buildServer(options: ServerOptions): {
       sequence: meta().sequence,
       realNow,
     })
-    const [facts] = await turns.all(factsOf, [DEMO_CLIENT.clientId])
+    const [facts] = await storage.all(factsOf, [DEMO_CLIENT.clientId])
     const secret = registry.knownSecretOf(DEMO_CLIENT.clientId)
     // Where its state is damaged, the documents stay.
     return exampleValues({ ...(facts ?? { now: wholeSecond(now()), sequence: 0, realNow: now() }), secret })
@@ -138,13 +121,13 @@ export function buildServer(options: ServerOptions): {
 
   // The service.
   app.register((metadata, _options, done) => {
-    takeTurns(metadata, turns, queryTurns(registry, options.clients[0]?.clientId))
+    useTransactions(metadata, storage, queryRules(registry, options.clients[0]?.clientId))
     metadata.register(metadataRoutes)
     done()
   })
   app.register(
     (oauth, _options, done) => {
-      takeTurns(oauth, turns, tokenTurns(registry))
+      useTransactions(oauth, storage, tokenRules(registry))
       oauth.register(oauthRoutes)
       done()
     },
@@ -152,14 +135,14 @@ export function buildServer(options: ServerOptions): {
   )
   app.register(
     (api, _options, done) => {
-      api.register(authenticate, { admit: admission(turns, registry, now) })
+      api.register(authenticate, { admit: admission(storage, registry, now) })
       api.register(region)
       api.register(location)
       api.addHook('onRequest', (request, _reply, next) => {
         request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
         next()
       })
-      takeTurns(api, turns, apiTurns(registry))
+      useTransactions(api, storage, apiRules(registry))
       for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()
     },
@@ -170,7 +153,7 @@ export function buildServer(options: ServerOptions): {
   app.register(openapi, { documents })
   app.register(guideRoutes, { documents })
   app.register((pages, _options, done) => {
-    pages.register(payoutLinkPages, pageTurns({ turns, registry }))
+    pages.register(payoutLinkPages, pageOptions(storage, registry))
     done()
   })
 
@@ -183,11 +166,11 @@ export function buildServer(options: ServerOptions): {
         registry,
         requestLog,
         coverage,
-        turns,
+        storage,
         waiters,
         requestWaiters,
         scenarios,
-        refresh: turns.refresh,
+        refresh,
         lifeOf,
         operations,
         documented,
@@ -209,18 +192,5 @@ export function buildServer(options: ServerOptions): {
     },
     { prefix: '/_sandbox' },
   )
-  built.publish({
-    app,
-    /** What the server holds at the moment: nothing, when all requests are answered and their readers gone. */
-    held: (): Held => ({
-      timers: timers.pending(),
-      waits: waiters.size() + requestWaiters.size(),
-      turns: turns.inUse(),
-      // Counted only where it is read: it takes all bytes that are kept.
-      get miscountedBytes() {
-        return requestLog.miscount()
-      },
-    }),
-  } satisfies Built)
   return { app, registry }
 }

@@ -5,11 +5,11 @@ import type { Server } from './boot.js'
 import { boot } from './boot.js'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
+import { openPostgres } from './storage/postgres.js'
+import { openSqlite } from './storage/sqlite.js'
+import type { Database } from './storage/storage.js'
+import { DatabaseError } from './storage/storage.js'
 import { DEMO_CLIENT } from './tenants/registry.js'
-import type { Database } from './turns/database.js'
-import { DatabaseError } from './turns/database.js'
-import { openPostgres } from './turns/postgres.js'
-import { openSqlite } from './turns/sqlite.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Time for open requests to finish. Then their connections are closed. */
@@ -46,7 +46,7 @@ export const createServer = (config: Config, logger: Logger): Promise<Server> =>
     client: DEMO_CLIENT,
     graceMs: GRACE_MS,
     logger,
-    openDatabase: () => openDatabase(config, logger),
+    openDatabase: () => openDatabase(config),
   })
 
 /**
@@ -74,11 +74,11 @@ function closeOnSignal(server: Server, logger: Logger): void {
 }
 
 /** Opens the database of the tenants; undefined: none is configured. Throws ConfigError. */
-async function openDatabase(config: Config, logger: Logger): Promise<Database | undefined> {
-  const { data, databaseUrl, seed, isSeedGiven } = config
+async function openDatabase(config: Config): Promise<Database | undefined> {
+  const { data, databaseUrl, seed, isSeedGiven, sqliteSynchronous: synchronous } = config
   try {
-    if (databaseUrl !== undefined) return await openPostgres(databaseUrl, { seed, logger })
-    return data === undefined ? undefined : await openSqlite(data, { seed, isSeedGiven })
+    if (databaseUrl !== undefined) return await openPostgres(databaseUrl, { seed })
+    return data === undefined ? undefined : await openSqlite(data, { seed, isSeedGiven, synchronous })
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error
     const setting = data === undefined ? 'SANDBOX_DATABASE_URL' : `SANDBOX_DATA=${JSON.stringify(data)}`

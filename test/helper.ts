@@ -44,7 +44,6 @@ export const serverOptions = ({ clock = MONDAY, ...options }: BuildOptions = {})
 /** Timers that do not wait. */
 export const NO_WAIT = {
   elapsed: () => 0,
-  pending: () => 0,
   later(_milliseconds: number, work: () => void) {
     setImmediate(work)
     return () => {}

@@ -27,7 +27,6 @@ export function manualTime(start = Date.parse(MONDAY)): ManualTime {
     now: () => now,
     timers: {
       elapsed: () => now,
-      pending: () => waiting.size,
       later(milliseconds, work) {
         const timer = {}
         waiting.set(timer, { at: now + (isFlushed ? 0 : milliseconds), work })

@@ -11,7 +11,7 @@ import { freePort } from './free-port.js'
 
 /** A Postgres server of a test, in a temporary folder on a free port. */
 export interface Postgres {
-  /** Creates an empty database, or a copy of one that nobody uses. Returns its URL. */
+  /** Creates an empty database, or a copy of one that is not in use. Returns its URL. */
   createDatabase(copied?: string): Promise<string>
   /** Runs a statement on a connection of its own. */
   query(url: string, statement: string): Promise<pg.QueryResult>

@@ -55,7 +55,7 @@ export type Fields = Readonly<Record<string, string>>
 
 /**
  * A call of the control plane or of the API. Every action of the console is one: it is sent to the server itself, so
- * that its checks, errors, log and turn are those of the same call by a program.
+ * that its checks, errors, log and transaction are those of the same call by a program.
  */
 export interface Call {
   /** The method and the URL of its route in the table, such as `DELETE /_sandbox/faults/:id`. */
@@ -74,7 +74,7 @@ export interface Page {
   readonly tenant: Tenant
   /** The address of the server for the reader, without a trailing slash. */
   readonly publicUrl: string
-  /** The real time of the turn, in milliseconds. */
+  /** The real time of the transaction, in milliseconds. */
   readonly realNow: number
   /** The clients to choose from, by their ids. */
   readonly clients: readonly string[]
@@ -99,7 +99,7 @@ export interface PageRow {
   /** Returns the page that follows an action, by its answer. Without it, the same page follows. */
   next?(answer: AnyRecord): string
   title(page: Page): string
-  /** Renders the content. What is not awaited is read in one turn. */
+  /** Renders the content. What is not awaited is read in one transaction. */
   view(page: Page): Eventually<ComponentChildren>
 }
 

@@ -151,7 +151,7 @@ export interface ConsoleOptions {
 
 /** The console, below `/_sandbox/console`. Every action is a call of the control plane or of the API. */
 export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { context, stateBytes }, done) => {
-  const { registry, turns, adminToken } = context
+  const { registry, storage, adminToken } = context
 
   // A form is all that pages send.
   app.removeContentTypeParser('application/json')
@@ -214,19 +214,19 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   done()
 
   function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T) {
-    return turns.take(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
+    return storage.transact(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
   }
 
   /** Lists all clients, also those that are not in memory. Rejects with SERVICE_UNAVAILABLE. */
   async function listClients() {
-    return turns.clients()
+    return storage.clients()
   }
 
   function issueToken(clientId: string) {
     return inTurn(clientId, ({ tokens }) => tokens.issue())
   }
 
-  /** Renders a page in one turn, so that all of it is of one moment. */
+  /** Renders a page in one transaction, so that all of it is of one moment. */
   async function show(row: PageRow, request: FastifyRequest, reply: FastifyReply, refused?: Page['refused']) {
     const query = request.query as Page['query']
     const content = await render(row, request, {

@@ -5,13 +5,13 @@ import type { ControlContext, ControlRoute } from '../features/control-route.js'
 import { ClientQuery, Nothing } from '../features/schemas.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
+import { inTransaction } from '../storage/handlers.js'
+import type { Storage } from '../storage/storage.js'
 import { clientOf } from '../tenants/client-of.js'
-import { inTurn } from '../turns/take-turns.js'
-import type { Turns } from '../turns/turns.js'
 
 /** The parts of the server that the control plane acts on, with those that only `addRoutes` and its own rows need. */
 export interface ControlPlane extends ControlContext {
-  readonly turns: Turns
+  readonly storage: Storage
 }
 
 /** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
@@ -22,7 +22,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
     const { isReplacing = false, errors = [], querystring = ClientQuery } = row
     const { isChange = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
-    const { registry, turns, now } = context
+    const { registry, storage, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
       const { params, query, body } = request
@@ -32,8 +32,8 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       reply.code(status)
       return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
     }
-    const handler = inTurn(
-      turns,
+    const handler = inTransaction(
+      storage,
       {
         clientOf,
         otherOf: ({ body }) => creates?.(body),

@@ -17,9 +17,9 @@ import { outcomeRoutes } from '../features/outcomes/routes.js'
 import { requestRoutes } from '../features/request-log/routes.js'
 import { scenarioRoutes } from '../features/scenarios/routes.js'
 import { JSON_TYPE } from '../http/error-handler.js'
+import type { Storage } from '../storage/storage.js'
 import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
-import type { Turns } from '../turns/turns.js'
 import { advance } from './advance.js'
 import { recordRoutes } from './records.js'
 import type { ControlPlane } from './route.js'
@@ -44,7 +44,7 @@ export const controlRoutes: FastifyPluginCallback<{ about: About; context: Contr
   { about, context },
   done,
 ) => {
-  addRoutes(app, context, tableOf(about, context.turns))
+  addRoutes(app, context, tableOf(about, context.storage))
   done()
 }
 
@@ -52,7 +52,7 @@ export const controlRoutes: FastifyPluginCallback<{ about: About; context: Contr
  * Lists the routes in the order of `docs/control-plane.md`, which describes each call.
  * `?client=` names the tenant; it is `sandbox-client` by default.
  */
-const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
+const tableOf = (about: About, storage: Storage): readonly ControlRoute[] => {
   const routes: readonly ControlRoute[] = [
     route({
       method: 'GET',
@@ -62,7 +62,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       response: schemas.Overview,
       async handle({ registry, realNow }) {
-        const counts = await turns.all(tenant => tenant.counts())
+        const counts = await storage.all(tenant => tenant.counts())
         return {
           name: about.name,
           version: about.version,
@@ -95,7 +95,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       summary: 'Whether it takes requests: 503 while closing, and while the database is away',
       response: schemas.Health,
       async handle() {
-        await turns.check()
+        await storage.check()
         return { status: 'ok' }
       },
     }),
@@ -119,7 +119,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isGlobal: true,
       summary: 'All tenants: client id, fixture, record counts, time',
       response: schemas.ClientList,
-      handle: async () => ({ data: await turns.all(summaryOf) }),
+      handle: async () => ({ data: await storage.all(summaryOf) }),
     }),
     route({
       method: 'POST',
@@ -135,7 +135,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       response: schemas.ResetResult,
       handle: ({ registry, reply, body: { client_id, client_secret } }) => {
         nameClient(reply, client_id)
-        return turns.take(client_id, {
+        return storage.transact(client_id, {
           isRead: () => registry.has(client_id),
           run: realNow => summaryOf(registry.authenticate(client_id, client_secret, realNow), realNow),
         })

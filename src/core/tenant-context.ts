@@ -9,7 +9,7 @@ export interface TenantContext {
   readonly clock: Clock
   readonly ids: Ids
   readonly events: EventLog
-  /** The changes of records since the last turn. */
+  /** The changes of records since the last transaction. */
   readonly changes: ChangeLog
   /** The number of records of the tenant, and the most that it can have. Only repositories change it. */
   readonly room: { used: number; readonly most: number }

@@ -98,7 +98,7 @@ export interface ControlRoute {
   creates?(body: unknown): string
   /** The largest body in bytes, where it is more than usual. */
   readonly bodyLimit?: number
-  /** Loads the parts of the call that need time, before its turn. */
+  /** Loads the parts of the call that need time, before its transaction. */
   prepare?(context: ControlContext): Promise<void>
   handle(call: ControlCall<unknown, unknown, unknown>): unknown
 }

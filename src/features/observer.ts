@@ -3,7 +3,6 @@ import fp from 'fastify-plugin'
 import { ownerOf } from '../areas/oauth/tokens.js'
 import { LONGEST_CLIENT_ID } from '../bounds.js'
 import { bearerOf } from '../http/authenticate.js'
-import type { Eventually } from '../http/request-context.js'
 import { pathOf } from '../http/url.js'
 import type { TenantListener, TenantRegistry } from '../tenants/registry.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
@@ -37,7 +36,8 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
       const at = registry.timeOf(clientId, now(), request.sandbox.tenant)
-      requestLog.add(clientId, exchangeOf(request, reply, payload, at))
+      const resets = request.sandbox.tenant?.resets ?? registry.resetsSoFar(clientId)
+      requestLog.add(clientId, exchangeOf(request, reply, payload, at), resets)
       requestWaiters.wake(clientId)
     } catch (error) {
       request.log.error({ err: error }, 'a request cannot be logged')
@@ -66,7 +66,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     return [
       ...(named !== undefined ? [{ clientId: named, isProven: () => registry.has(named) }] : []),
       ...(token && owner ? [{ clientId: owner, isProven: () => registry.ownerOf(token) === owner }] : []),
-      { clientId: DEMO_CLIENT.clientId, isCurrent: true, isProven: () => true },
+      { clientId: DEMO_CLIENT.clientId, isCurrent: !isShared, isProven: () => true },
     ]
   }
 
@@ -85,7 +85,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       if (isProven(isRead)) done(clientId)
       else find(isRead ? others : [], isAway, done)
     }
-    // The client may be out of memory, in a turn that is not stored, or another one on another server.
+    // The client may be out of memory, in a transaction that is not stored, or another one on another server.
     if (isCurrent || isAway) look(!isAway)
     else refresh(clientId, error => look(error === undefined))
   }
@@ -132,31 +132,23 @@ function credentialOf({ body }: FastifyRequest): string | undefined {
   return typeof clientId === 'string' && clientId.length <= LONGEST_CLIENT_ID ? clientId : undefined
 }
 
-export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'requestWaiters' | 'coverage'> {
-  readonly waiters: EventWaiters
-  /** Does some work once the changes of the turn in progress are stored. */
-  afterwards(work: () => Eventually<void>): void
-}
-
-/** Forgets the exchanges of clients that are reset or removed. */
-export function forgetExchanges(options: ForgetOptions): TenantListener {
-  const { requestLog, requestWaiters, coverage, waiters, afterwards } = options
-  const forget = (clientId: string, forgetCoverage: (clientId: string) => void) =>
-    afterwards(() => {
-      forgetCoverage(clientId)
-      requestLog.remove(clientId)
-      waiters.wake(clientId)
-      requestWaiters.wake(clientId)
-      // Later requests must not be removed with the earlier ones.
-      return requestLog.flush()
-    })
+/** Forgets the exchanges of clients that are reset or removed. A fork counts for the coverage of its origin, too. */
+export function forgetExchanges({
+  requestLog,
+  coverage,
+}: Pick<ObserverOptions, 'requestLog' | 'coverage'>): TenantListener {
   return {
     onCreated({ clientId }, { reason, origin }) {
-      if (reason === 'reset') forget(clientId, coverage.reset)
-      if (origin !== undefined) afterwards(() => coverage.fork(clientId, origin))
+      if (reason === 'reset') {
+        requestLog.remove(clientId)
+        coverage.reset(clientId)
+      }
+      if (origin !== undefined) coverage.fork(clientId, origin)
     },
     onRemoved(clientId, reason) {
-      if (reason !== 'released') forget(clientId, coverage.remove)
+      if (reason === 'released') return
+      requestLog.remove(clientId)
+      coverage.remove(clientId)
     },
   }
 }

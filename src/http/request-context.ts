@@ -19,9 +19,9 @@ export interface RequestContext {
   publicUrl: string
   /** The value of `x-region`. Set by the region plugin, on routes that take one. */
   region: Region
-  /** The client in whose turn the request was handled; undefined: in none. */
+  /** The client in whose transaction the request was handled; undefined: in none. */
   clientId: string | undefined
-  /** The real time of the turn of the request, in milliseconds; undefined: it takes none. */
+  /** The real time of the transaction of the request, in milliseconds; undefined: it has none. */
   realNow: number | undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[]

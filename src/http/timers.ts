@@ -35,8 +35,6 @@ export function createTimers({ setTimeout, clearTimeout } = realTimers) {
         waiting.delete(timer)
       }
     },
-    /** The number of timers that are set, for tests. */
-    pending: (): number => waiting.size,
     /** Does all waiting work at once, and all later work without delay: the server closes. */
     flush(): void {
       isFlushed = true

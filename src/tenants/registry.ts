@@ -118,8 +118,8 @@ interface Registration {
 }
 
 /**
- * Creates all tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a turn moves the
- * clock of a tenant (`turns/turns.ts`); a look-up does not.
+ * Creates all tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a
+ * transaction moves the clock of a tenant (`storage/storage.ts`); a look-up does not.
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime } = options
@@ -394,6 +394,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     },
     /** Returns the resets of a client that was removed; undefined: it is present, or not known. */
     resetsOf: (clientId: string): number | undefined => retired.get(clientId),
+    /** Returns the number of resets of a client, present or not. */
+    resetsSoFar: (clientId: string): number => find(clientId)?.resets ?? retired.get(clientId) ?? 0,
     /** Throws CLIENT_NOT_FOUND. */
     tenant: (clientId: string, realNow: number): Tenant => open(mustUse(clientId), realNow),
     tenants: (realNow: number): Tenant[] =>

@@ -2,7 +2,6 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
 import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
-import { closesEarly } from '../nothing-left.js'
 import { assertAccessible, assertFits, unfold } from './accessibility.js'
 import { openBrowser } from './browser.js'
 import { measureCoverage, needsChromium } from './chromium.js'
@@ -351,7 +350,6 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     const { site, page } = await visit(t, browser, '/mandates')
     page.removeAllListeners('console')
     const { port } = new URL(site.url)
-    closesEarly(site.app)
     await site.app.close()
     await page.locator('#offline', { hasText: 'The server is away.' }).waitFor()
     const again = build(t, { publicUrl: () => site.url })
@@ -360,7 +358,6 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-AGAIN' }))
     await page.getByRole('link', { name: 'MND-AGAIN' }).waitFor()
     t.equal(await page.locator('#offline').textContent(), '')
-    closesEarly(again)
   })
 
   await t.test('while a form waits for its answer, another one says so', async t => {

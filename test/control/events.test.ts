@@ -2,13 +2,11 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import type { Event } from '../../src/core/records/events.js'
 import { createEventWaiters } from '../../src/features/events/waiters.js'
-import { createTimers } from '../../src/http/timers.js'
 import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 import { closed, listen, open, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
-import { closesEarly } from '../nothing-left.js'
 
 // control plane, GET /events: the tenant's state changes, in order, numbered; `wait` long-polls for the next.
 
@@ -329,19 +327,18 @@ t.test('decisions §3: a call that waits for a tenant that is dropped is 404 at 
 t.test('control plane, GET /events: when the server closes, waiting calls are answered without events', async t => {
   const { app, time, wait } = await waiter(t)
   const { answer } = await wait()
-  closesEarly(app)
   await app.close()
   t.same(await answer, { data: [], last: 1 })
   t.equal(time.pending, 0)
 })
 
 t.test('control plane, GET /events: a wait that looks again while the database is away has one timer', async t => {
-  const timers = createTimers()
-  const waiters = createEventWaiters(timers)
+  const time = manualTime()
+  const waiters = createEventWaiters(time.timers)
   const look = () => 1000
   const wait = waiters.wait('acme', look, (_, done) => done(new Error('injected')))
   for (let count = 0; count < 3; count++) waiters.lookAgain()
-  t.equal(timers.pending(), 1)
+  t.equal(time.pending, 1)
   wait.cancel()
-  t.equal(timers.pending(), 0)
+  t.equal(time.pending, 0)
 })

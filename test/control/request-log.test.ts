@@ -120,7 +120,7 @@ t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: the oldest of all clients goes
       model = model.filter(entry => entry.client !== client)
     } else {
       const bytes = 1 + pick(40)
-      log.add(client, { bytes, method: 'GET', target: '/', faults: [], hints: [] } as unknown as Exchange)
+      log.add(client, { bytes, method: 'GET', target: '/', faults: [], hints: [] } as unknown as Exchange, 0)
       model.push({ client, seq: ++(last[client] as number), bytes })
       if (model.filter(entry => entry.client === client).length > bounds.entries) {
         drop(model.findIndex(entry => entry.client === client))
@@ -136,7 +136,6 @@ t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: the oldest of all clients goes
     }
   }
   t.same(seen, expected)
-  t.equal(log.miscount(), 0)
 })
 
 t.test('control plane, GET /requests: only as many requests are looked at as the limit needs', async t => {
@@ -153,7 +152,7 @@ t.test('control plane, GET /requests: only as many requests are looked at as the
         },
       })
     }
-    log.add('a', entry as unknown as Exchange)
+    log.add('a', entry as unknown as Exchange, 0)
   }
   const { data } = await log.list('a', { method: 'GET', path: '*a', limit: 3 })
   t.same(pluck(data, 'seq'), [996, 998, 1000])

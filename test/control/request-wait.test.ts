@@ -10,7 +10,6 @@ import type { BuildOptions } from '../helper.js'
 import { build, call, connect, mandate, newClient, pluck } from '../helper.js'
 import { closed, listen, open, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
-import { closesEarly } from '../nothing-left.js'
 
 // control plane, GET /requests: `wait` of GET /requests long-polls for the next request of the app that matches.
 
@@ -142,7 +141,6 @@ t.test('control plane, GET /requests: with the removal of its client, it is 404'
 t.test('control plane, GET /requests: when the server closes, it is answered without requests', async t => {
   const { app, time, wait } = await waiter(t)
   const { answer } = await wait()
-  closesEarly(app)
   await app.close()
   t.match(await answer, { status: 200, body: { data: [], last: 1 } })
   t.equal(time.pending, 0)

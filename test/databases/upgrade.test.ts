@@ -50,43 +50,13 @@ const CHANGES: readonly (readonly [module: string, text: string, other: string])
 /** The numbers of the changes of three builds. */
 const BUILDS = [0, 1, 2].map(first => [...CHANGES.keys()].filter(number => number % 3 === first))
 
-/** Other names, and a transition that fails: the same, with the number of places. */
+/** Another name of a state: the same, with the number of places. */
 const RENAMED: readonly (readonly [module: string, text: string, other: string, places?: number])[] = [
-  // A state.
   ['areas/direct-debit/lifecycle', 'SUBMITTED', 'SENT', 3],
   ['areas/direct-debit/reason-codes', 'SUBMITTED', 'SENT'],
   ['areas/direct-debit/outcomes', 'SUBMITTED', 'SENT', 3],
   ['areas/direct-debit/timing', 'SUBMITTED', 'SENT', 2],
   ['areas/direct-debit/store', 'SUBMITTED', 'SENT'],
-  ['areas/mandates/lifecycle', 'EXPIRED', 'LAPSED', 3],
-  ['areas/mandates/store', 'EXPIRED', 'LAPSED', 1],
-  // A verb.
-  ['areas/payout-links/lifecycle', 'expire', 'lapse'],
-  ['areas/payout-links/store', 'verb: "expire"', 'verb: "lapse"'],
-  // A kind of a fault.
-  ['features/faults/schemas', 'truncate:', 'cut:'],
-  ['features/faults/state', 'truncate:', 'cut:'],
-  ['features/faults/delivery', '"truncate"', '"cut"'],
-  // A value of an effect.
-  ['features/faults/schemas', '"uniform"', '"even"'],
-  ['features/faults/state', '"uniform"', '"even"', 3],
-  // A setting.
-  ['tenants/snapshot', 'allowedOrigins', 'embedOrigins', 3],
-  ['areas/index', 'settings.allowedOrigins', 'settings.embedOrigins'],
-  // A reason code.
-  ['areas/direct-debit/reason-codes', 'reason("RR04", "RegulatoryReason", "bank", "return"),', ''],
-  // An outcome.
-  ['areas/direct-debit/outcomes', 'stuck("PENDING"),', ''],
-  // A member.
-  ['areas/direct-debit/schemas', 'debtorName: documented(Type.String(), "Full legal name of the debtor."),', ''],
-  // A limit.
-  ['http/schemas', 'DebtorReference = Text(1, 100)', 'DebtorReference = Text(99, 100)'],
-  // A transition that fails.
-  [
-    'areas/direct-debit/store',
-    'whenDue(step, { mandateReference }) {',
-    'whenDue(step, { mandateReference, collectionReference }) { if (collectionReference === "COL-FAILS") throw new Error("hush");',
-  ],
 ]
 
 /** Makes a build with other rules. Returns the path of its program. */
@@ -304,167 +274,50 @@ onDatabase('persistence, Upgrades: later releases answer the same about all that
   const each = storage.name === 'SQLite' ? BUILDS : BUILDS.slice(0, 1)
   const builds = IS_LONG ? [...CHANGES.keys()].map(number => [number]) : each
   // Two at the same time.
-  const turns = [0, 1].map(async first => {
+  const halves = [0, 1].map(async first => {
     for (const [at, numbers] of builds.entries()) if (at % 2 === first) await testBuild(numbers, at)
   })
-  await Promise.all(turns)
+  await Promise.all(halves)
 })
 
-/** Calls the control plane of a server, for a client if it is given. Returns the status and the JSON of the answer. */
-const controlOf =
-  ({ transport }: Pick<Server, 'transport'>, client?: string) =>
-  async (method: string, path: string, payload?: object) => {
-    const headers = { ...(payload && { 'content-type': 'application/json' }) }
-    const url = `/_sandbox${path}${client === undefined ? '' : `?client=${client}`}`
-    const { status, text } = await transport({
-      method,
-      url,
-      headers,
-      ...(payload && { payload: JSON.stringify(payload) }),
-    })
-    return { status, body: JSON.parse(text) }
-  }
-
-onDatabase('persistence, Upgrades: a later release with other names leaves no client stuck', async (t, storage) => {
+onDatabase('persistence, Upgrades: a build without a state refuses the clients that have it', async (t, storage) => {
   const { app, close } = await storage.start({ publicUrl: () => PUBLIC_URL })
-  const client = await connect(app)
-  const send = async (path: string, body: object) => {
-    const answer = await client.post(`/api/v1${path}`, body)
-    t.equal(answer.status, 201, JSON.stringify(answer.body))
-    return answer.body
+  const [has, other] = [await connect(app, 'has'), await connect(app, 'other')]
+  for (const { post } of [has, other]) {
+    t.equal((await post('/api/v1/mandates', mandate())).status, 201)
+    t.equal((await post('/api/v1/direct-debit', collection())).status, 201)
   }
-  await send('/mandates', mandate())
-  for (const [collectionReference, debtorReference] of [
-    ['COL-SUBMITTED'],
-    ['COL-SELECTED', 'SIM-RETURNED-RR04'],
-    ['COL-GIVEN'],
-    ['COL-USUAL', 'SIM-REJECTED-AC01'],
-    ['COL-STUCK', 'SIM-STUCK-PENDING'],
-    ['COL-FAILS'],
-  ]) {
-    await send('/direct-debit', collection({ collectionReference, debtorReference }))
-  }
-  const expired = { mandateReference: 'MND-EXPIRED' }
-  await send('/mandates', mandate(expired))
-  await send('/direct-debit', collection({ ...expired, collectionReference: 'COL-EXPIRED' }))
-  const { payoutLinkId } = await send('/payout-links', payoutLink())
-  const steps: [string, string, object?][] = [
-    ['POST', '/direct-debit/COL-SUBMITTED/submit'],
-    ['POST', '/mandates/MND-EXPIRED/expire'],
-    ['PUT', '/direct-debit/COL-GIVEN/outcome', { outcome: 'REJECTED-RR04' }],
-    ['POST', '/outcomes', { outcome: 'RETURNED-RR04', match: { amount: '77' } }],
-    ['POST', '/faults', { effect: { kind: 'delay', distribution: 'uniform', min: 0, max: 1 }, times: null }],
-    ['POST', '/faults', { effect: { kind: 'truncate' }, match: { path: '/api/v1/direct-debit/*' }, times: null }],
-    ['POST', '/fork', { clientId: 'fork' }],
-    ['POST', '/fork', { clientId: 'runs' }],
-  ]
-  for (const [method, path, body] of steps) {
-    const answer = await client.control(method, path, body)
-    t.ok(answer.status < 300, JSON.stringify(answer.body))
-  }
-  const of = (clientId: string) => controlOf({ transport: injecting(app) }, clientId)
-  // Its clock began in 1970 of the real time, so all is due when a process of its own starts.
-  await of('runs')('PATCH', '/clock', { mode: 'running' })
-  const { body: state } = await of('acme')('GET', '/state')
-  const { body: explained } = await of('acme')('GET', '/direct-debit/COL-SUBMITTED')
-  const { body: lapsed } = await of('acme')('GET', '/mandates/MND-EXPIRED')
+  t.equal((await has.control('POST', '/direct-debit/COL-0001/submit')).status, 200)
+  const state = async (send: Transport, client: string) =>
+    send({ method: 'GET', url: `/_sandbox/state?client=${client}`, headers: {} })
+  const before = [await state(injecting(app), 'has'), await state(injecting(app), 'other')]
   await close()
 
   const settings = await storage.copy()
-  const later = await Server.start(settings, { ...uncheckedProgram, main: makeBuild(t, 'renamed', RENAMED) })
-  t.teardown(() => later.kill())
-  const acme = controlOf(later, 'acme')
-  const runs = controlOf(later, 'runs')
-  for (const path of ['', '/clients'])
-    t.equal((await controlOf(later)('GET', path)).status, 200, `GET /_sandbox${path}`)
-  const withoutSettings = ({ settings, ...others }: Record<string, unknown>) => others
-  t.same(withoutSettings((await acme('GET', '/state')).body), withoutSettings(state))
-  t.match(await acme('GET', '/settings'), { status: 200, body: { embedOrigins: ['http://localhost:*', /127/] } })
-
-  const parked = 'This release has no state "SUBMITTED" of a collection. The record stays as it is.'
-  t.same((await acme('GET', '/direct-debit/COL-SUBMITTED')).body, { ...explained, next: null, legal: [], parked })
-  const link = (await acme('GET', `/payout-links/${payoutLinkId}`)).body
-  t.match(link, { record: { status: 'ACTIVE' }, next: null, parked: /no transition "expire" of a payout link/ })
-  t.match(link.legal[0], { verb: 'claim' })
-  const player = createPlayer(later.transport, 'acme', 'secret')
-  await player.authenticate()
-  const path = '/api/v1/direct-debit/COL-SUBMITTED'
-  const { debtorName, ...shown } = explained.record
-  t.same(JSON.parse((await player.play({ plane: 'api', method: 'GET', path, region: 'EU' })).text), shown)
-  t.match((await acme('GET', '/direct-debit')).body.data[0].record, { debtorName })
-  const { status, durationMs, faults } = (await acme('GET', '/requests')).body.data.at(-1)
-  t.match([status, durationMs], [200, Number], 'a delay without a time is none')
-  t.same(
-    faults.map(({ kind }: { kind: string }) => kind),
-    ['delay'],
-    'a fault of an unknown kind does not fire',
-  )
-  const created = collection({ collectionReference: 'COL-ARMED', amount: '77', debtorReference: undefined })
-  await player.play({ plane: 'api', method: 'POST', path: '/api/v1/direct-debit', region: 'EU', body: created })
-
-  t.equal((await acme('POST', '/clock/advance', { by: 'P60D' })).status, 200)
-  const ends = async (control: typeof acme) => {
-    const { collections } = (await control('GET', '/state')).body
-    const records = collections.map(({ record }: { record: Record<string, string> }) => record)
-    return Object.fromEntries(
-      records.map((record: Record<string, string>) => [
-        record.collectionReference,
-        [record.status, record.reasonCode].join(' '),
-      ]),
-    )
+  const start = async (of: typeof uncheckedProgram) => {
+    const server = await Server.start(settings, of)
+    t.teardown(() => server.kill())
+    return server
   }
-  const happened = {
-    'COL-SUBMITTED': 'SUBMITTED ',
-    'COL-SELECTED': 'RETURNED RR04',
-    'COL-GIVEN': 'REJECTED RR04',
-    'COL-USUAL': 'REJECTED AC01',
-    'COL-STUCK': 'PENDING ',
-    'COL-FAILS': 'PENDING ',
-    'COL-EXPIRED': 'SETTLED ',
-  }
-  t.same(await ends(acme), { ...happened, 'COL-ARMED': 'RETURNED RR04' })
-  t.same((await acme('GET', '/mandates/MND-EXPIRED')).body.record, lapsed.record, 'its presentation does not change it')
-  const failed = 'The transition was due, and failed. See the log of the server.'
-  t.match((await acme('GET', '/upcoming')).body.data[0], { reference: 'COL-FAILS', to: 'SENT', parked: failed })
-  t.equal((await acme('GET', '/direct-debit/COL-FAILS')).body.parked, failed)
+  const renamed = { ...uncheckedProgram, main: makeBuild(t, 'renamed', RENAMED) }
+  const lacking = await start(renamed)
+  const { status, text } = await state(lacking.transport, 'has')
+  const { code, message } = JSON.parse(text)
+  t.same([status, code], [503, 'SERVICE_UNAVAILABLE'])
+  t.match(message, /^The state of this client cannot be loaded: [^\n]*SUBMITTED[^\n]* Reset or remove the client\.$/)
+  t.equal((await createPlayer(lacking.transport, 'has', 'secret').authenticate()).status, 503)
+  t.same(await state(lacking.transport, 'other'), before[1])
+  t.equal((await createPlayer(lacking.transport, 'other', 'secret').authenticate()).status, 200)
+  for (const path of ['', '/clients', '/health/ready'])
+    t.equal((await lacking.transport({ method: 'GET', url: `/_sandbox${path}`, headers: {} })).status, 200, path)
+  await lacking.kill()
 
-  t.equal((await acme('PUT', '/state', state)).status, 400, 'a document from outside is checked')
+  const former = await start(uncheckedProgram)
+  t.same([await state(former.transport, 'has'), await state(former.transport, 'other')], before, 'its rows stay')
+  await former.kill()
 
-  t.same(await ends(runs), happened)
-  for (const [method, path, body] of [
-    ['PATCH', '/clock', { mode: 'frozen' }],
-    ['GET', '/upcoming'],
-    ['POST', '/reset'],
-  ] as const) {
-    t.equal((await runs(method, path, body)).status, 200, path)
-  }
-  t.equal((await controlOf(later)('DELETE', '/clients/runs')).body.removed, 1)
-  await acme('POST', '/clock/advance', { by: 'P60D' })
-  await later.kill()
-
-  const again = await Server.start(settings, uncheckedProgram)
-  t.teardown(() => again.kill())
-  for (const reference of ['COL-FAILS', 'COL-SUBMITTED']) {
-    const { record, parked: none } = (await controlOf(again, 'acme')('GET', `/direct-debit/${reference}`)).body
-    t.same([record.status, none], ['SETTLED', undefined], 'a release that can do it does it')
-  }
-})
-
-onDatabase('persistence, Upgrades: tables that a release no longer has go, and all else stays', async (t, storage) => {
-  const first = await storage.start()
-  const client = await connect(first.app)
-  await client.post('/api/v1/mandates', mandate())
-  const state = async (app: FastifyInstance) => (await app.inject('/_sandbox/state?client=acme')).payload
-  const before = await state(first.app)
-  const tables = ['sandbox_coverage', 'sandbox_fork', 'sandbox_snapshot']
-    .map(name => `CREATE TABLE ${name} (client_id TEXT); INSERT INTO ${name} VALUES ('acme');`)
-    .join('')
-  const former = {
-    SQLite: 'PRAGMA user_version = 104;',
-    Postgres: 'DELETE FROM sandbox_migration WHERE version > 5;',
-  }[storage.name]
-  const second = await storage.change(first, `${tables}${former}`)
-  t.equal(await state(second.app), before)
-  const third = await storage.change(second, tables)
-  t.equal(await state(third.app), before, 'their names are free')
+  const again = await start(renamed)
+  t.equal((await again.transport({ method: 'POST', url: '/_sandbox/reset?client=has', headers: {} })).status, 200)
+  t.same(JSON.parse((await state(again.transport, 'has')).text).collections, [])
+  t.equal((await createPlayer(again.transport, 'has', 'secret').authenticate()).status, 200)
 })

@@ -8,7 +8,6 @@ import { createTimers, type Timers } from '../../src/http/timers.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { build, connect, mandate, payoutLink } from '../helper.js'
 import { until } from '../manual-time.js'
-import { closesEarly } from '../nothing-left.js'
 import { closed, headersOf, listen, open, request, stillServes } from './raw.js'
 
 // -------------------------------------------------------------------------------------------------------------- tools
@@ -27,7 +26,6 @@ function manualTimers() {
   let wake = () => {}
   const timers: Timers = {
     elapsed: () => 0,
-    pending: () => waiting.size,
     later(ms, work) {
       const wait: Wait = {
         ms,
@@ -56,6 +54,8 @@ function manualTimers() {
       }
       return begun[read++] as Wait
     },
+    /** How many have neither ended nor been cancelled. */
+    pending: () => waiting.size,
     /** How many have begun so far. */
     count: () => begun.length,
   }
@@ -345,7 +345,7 @@ t.test('control plane, POST /faults: delays add up to one wait, and go with all 
 })
 
 t.test('control plane, Long calls: an answer is late for no reader that is gone, or has closed its side', async t => {
-  const { timers, next } = manualTimers()
+  const { timers, next, pending } = manualTimers()
   const { client, port } = await serve(t, { timers })
   for (const leave of ['end', 'reset'] as const) {
     for (const kind of ['delay', 'dribble'] as const) {
@@ -356,13 +356,13 @@ t.test('control plane, Long calls: an answer is late for no reader that is gone,
       connection[leave]()
       const answer = await connection.read()
       t.equal(answer?.status, leave === 'end' ? 200 : undefined, `${kind}, ${leave}`)
-      await until(() => timers.pending() === 0)
+      await until(() => pending() === 0)
     }
   }
 })
 
 t.test('control plane, Long calls: a form of the console is late for no reader that is gone', async t => {
-  const { timers, next } = manualTimers()
+  const { timers, next, pending } = manualTimers()
   const { client, port } = await serve(t, { timers })
   const type = { 'content-type': 'application/x-www-form-urlencoded' }
   for (const leave of ['end', 'reset'] as const) {
@@ -375,7 +375,7 @@ t.test('control plane, Long calls: a form of the console is late for no reader t
     await next()
     connection[leave]()
     t.equal((await connection.read())?.status, leave === 'end' ? 303 : undefined)
-    await until(() => timers.pending() === 0)
+    await until(() => pending() === 0)
   }
 })
 
@@ -387,7 +387,6 @@ t.test('control plane, POST /faults: a server that closes gives late answers at 
   const connections = [await open(port), await open(port)]
   for (const [at, connection] of connections.entries()) connection.send(create(client, `MND-000${at}`))
   while ((await references(client)).length < 2) await new Promise(setImmediate)
-  closesEarly(app)
   const closing = app.close()
   for (const connection of connections) {
     const answer = await connection.read()
@@ -406,7 +405,6 @@ t.test('control plane, POST /faults: a server that closes sends what dribbles at
   const connection = await open(port)
   connection.send(read(client))
   await next()
-  closesEarly(app)
   const closing = app.close()
   const answer = await connection.read()
   t.same([answer?.status, answer?.body.mandateReference], [200, 'MND-KEPT'])

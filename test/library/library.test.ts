@@ -12,7 +12,6 @@ import type { SandboxOptions } from '../../src/client/types.js'
 import { freePort } from '../free-port.js'
 import { MONDAY, mandate, pluck } from '../helper.js'
 import { open, request } from '../http/raw.js'
-import { closesEarly } from '../nothing-left.js'
 import { ADMIN_TOKEN, api, create, RECORDS, refusal } from './helper.js'
 
 // ------------------------------------------------------------------------------------------------------ createSandbox
@@ -339,7 +338,6 @@ t.test(`library, In your tests: close does not wait for those who wait for event
   const own = refusal(sandbox.events.next({}, { timeoutSeconds: 60 }))
   const others = refusal(other.events.next({}, { timeoutSeconds: 60 }))
   await sandbox.clock.get()
-  closesEarly()
   await sandbox.close()
   t.match(await own, { code: 'CLOSED' })
   t.match((await others).code, /^(UNREACHABLE|SERVICE_UNAVAILABLE)$/)
@@ -354,7 +352,6 @@ t.test(`library, In your tests: close delivers at once what a fault delays`, PRO
   const late = api(sandbox, 'POST', '/mandates', mandate(), { token })
   // It is applied at once: by then it waits for its delivery.
   await sandbox.events.next({ kind: 'mandate' })
-  closesEarly()
   await sandbox.close()
   t.match(await late, { status: 201, body: { mandateReference: 'MND-0001' } })
 })

@@ -8,10 +8,11 @@ import t from 'tap'
 import type { Area, AreaName, Store } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
 import { buildServer } from '../../src/server.js'
+import { readMigrations } from '../../src/storage/migrations.js'
+import { openPostgres } from '../../src/storage/postgres.js'
+import { openSqlite } from '../../src/storage/sqlite.js'
+import type { Database } from '../../src/storage/storage.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
-import type { Database, Reader } from '../../src/turns/database.js'
-import { openPostgres } from '../../src/turns/postgres.js'
-import { openSqlite } from '../../src/turns/sqlite.js'
 import { gist } from '../answers.js'
 import type { BuildOptions } from '../helper.js'
 import { call, NO_WAIT, requestToken, serverOptions } from '../helper.js'
@@ -22,8 +23,6 @@ import { postgresSkip, startPostgres } from '../postgres.js'
 export const timers = NO_WAIT
 
 export interface StoredOptions extends BuildOptions {
-  /** Changes the database, for example to make it fail. */
-  readonly wrap?: (database: Database) => Database
   /** Collects the messages of the log. */
   readonly messages?: string[]
   /** Collects the members of each line of the log, but those of every line. */
@@ -52,14 +51,10 @@ const loggerOf = ({ messages = [], lines = [] }: StoredOptions) =>
   )
 
 /** Builds a server with a database. Both close with the test. */
-function serve(
-  t: Test,
-  database: Database,
-  { wrap = same => same, messages, lines, ...options }: StoredOptions,
-): Stored {
+function serve(t: Test, database: Database, { messages, lines, ...options }: StoredOptions): Stored {
   const { app, registry } = buildServer({
     ...serverOptions({ timers, seed: database.seed, ...options }),
-    database: wrap(database),
+    database,
     logger: loggerOf({ messages, lines }),
   })
   let closing: Promise<void> | undefined
@@ -79,8 +74,7 @@ export async function onSqlite(t: Test, folder: string, options: StoredOptions =
 
 /** Builds a server on a Postgres database. */
 export async function onPostgres(t: Test, url: string, options: StoredOptions = {}): Promise<Stored> {
-  const logger = loggerOf(options)
-  return serve(t, await openPostgres(url, { seed: options.seed ?? 'test', logger }), options)
+  return serve(t, await openPostgres(url, { seed: options.seed ?? 'test' }), options)
 }
 
 let postgres: Promise<Postgres> | undefined
@@ -99,15 +93,34 @@ export interface Storage {
   readonly name: string
   /** Builds a server on it. */
   start(options?: StoredOptions): Promise<Stored>
+  /** Builds a server on the data as a crash at this moment would leave them. The other server goes on. */
+  crash(options?: StoredOptions): Promise<Stored>
+  /** Makes the database, which is not there, by statements on the tables of an earlier release. @param version of its migrations */
+  make(version: number, statements: string): Promise<void>
   /** Builds a server on the data of another one, as if that had crashed at this moment. The other closes. */
   restart(stored: Stored, options?: StoredOptions): Promise<Stored>
   /** Executes a statement on the data, and builds a server on it. The other one closes. */
-  change(stored: Stored, statement: string): Promise<Stored>
+  change(stored: Stored, statement: string, options?: StoredOptions): Promise<Stored>
+  /** The statements that make the database refuse each record, event and client whose content has the text REFUSED. */
+  readonly refusal: string
+  /** The statements that end the refusal. */
+  readonly acceptance: string
+  /** Returns the rows of all clients, records and events, as text in a fixed order. */
+  rows(): Promise<readonly string[]>
   /** Returns all that the database has, as text. */
   dump(): Promise<string>
   /** Copies the data, which no server uses now. Returns the settings of a server on the copy. */
   copy(): Promise<Readonly<Record<string, string>>>
 }
+
+const TABLES = ['sandbox_tenant', 'sandbox_record', 'sandbox_event']
+
+/** Returns the statements of the migrations up to a version. */
+const tablesOf = (kind: 'sqlite' | 'postgres', version: number) =>
+  readMigrations(kind)
+    .filter(migration => migration.version <= version)
+    .map(({ sql }) => sql)
+    .join('\n')
 
 let copies = 0
 
@@ -126,17 +139,40 @@ export function sqlite(t: Test): Storage {
   return {
     name: 'SQLite',
     start: options => onSqlite(t, folder, options),
+    crash: options => onSqlite(t, copyOf(t, folder), options),
+    async make(version, statements) {
+      mkdirSync(folder)
+      const connection = new Libsql(join(folder, 'sandbox.db'))
+      const pragmas = `PRAGMA application_id = ${0x50617953}; PRAGMA user_version = ${100 + version};`
+      connection.exec(`${pragmas} ${tablesOf('sqlite', version)} ${statements}`)
+      connection.close()
+    },
     async restart(stored, options) {
       folder = copyOf(t, folder)
       await stored.close()
       return onSqlite(t, folder, options)
     },
-    async change(stored, statement) {
+    async change(stored, statement, options) {
       await stored.close()
       const connection = new Libsql(join(folder, 'sandbox.db'))
       connection.exec(statement)
       connection.close()
-      return onSqlite(t, folder)
+      return onSqlite(t, folder, options)
+    },
+    refusal: TABLES.flatMap(table =>
+      ['INSERT', 'UPDATE'].map(
+        change => `CREATE TRIGGER refuse_${change}_${table} BEFORE ${change} ON ${table}
+          WHEN NEW.content LIKE '%REFUSED%' BEGIN SELECT RAISE(ABORT, 'refused'); END;`,
+      ),
+    ).join('\n'),
+    acceptance: TABLES.flatMap(table =>
+      ['INSERT', 'UPDATE'].map(change => `DROP TRIGGER refuse_${change}_${table};`),
+    ).join('\n'),
+    async rows() {
+      const connection = new Libsql(join(copyOf(t, folder), 'sandbox.db'))
+      const rows = TABLES.flatMap(table => connection.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all([]))
+      connection.close()
+      return rows.map(row => JSON.stringify(row))
     },
     dump: async () =>
       readdirSync(folder)
@@ -152,15 +188,31 @@ export async function postgresOf(t: Test): Promise<Storage> {
   return {
     name: 'Postgres',
     start: options => onPostgres(t, url, options),
+    crash: options => onPostgres(t, url, options),
+    async make(version, statements) {
+      const done = `CREATE TABLE sandbox_migration (version integer PRIMARY KEY);
+        INSERT INTO sandbox_migration SELECT generate_series(1, ${version});`
+      await query(url, `${tablesOf('postgres', version)} ${done} ${statements}`)
+    },
     async restart(stored, options) {
+      // The former server is still there, as after a crash that the database has not noticed.
       const next = await onPostgres(t, url, options)
       await stored.close()
       return next
     },
-    async change(stored, statement) {
+    async change(stored, statement, options) {
       await stored.close()
       await query(url, statement)
-      return onPostgres(t, url)
+      return onPostgres(t, url, options)
+    },
+    refusal: TABLES.map(
+      table => `ALTER TABLE ${table} ADD CONSTRAINT refuse CHECK (content NOT LIKE '%REFUSED%') NOT VALID;`,
+    ).join('\n'),
+    acceptance: TABLES.map(table => `ALTER TABLE ${table} DROP CONSTRAINT refuse;`).join('\n'),
+    async rows() {
+      const found = []
+      for (const table of TABLES) found.push(...(await query(url, `SELECT * FROM ${table} ORDER BY 1, 2`)).rows)
+      return found.map(row => JSON.stringify(row))
     },
     async dump() {
       const { rows } = await query(url, "SELECT database_to_xml(true, false, '')::text AS text")
@@ -217,113 +269,6 @@ export async function testRefusals(t: Test, { app }: Stored): Promise<void> {
   t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), [
     ...['after-commit', 'after-statement', 'sandbox-client'],
   ])
-}
-
-/** Builds a server that shares the database of another one. It closes with the test. */
-export function secondServer(t: Test, database: Database): FastifyInstance {
-  const options = { ...serverOptions({ timers, seed: database.seed }), database: { ...database, isShared: true } }
-  const { app } = buildServer(options)
-  t.teardown(() => app.close())
-  return app
-}
-
-/** A database whose statements or commits fail on demand. `after`: they are made, but an error is reported. */
-export function faulty() {
-  const faults = {
-    failing: null as 'tenant' | 'write' | 'before' | 'after' | null,
-    /** Refuses each commit during some work. */
-    async during<T>(work: () => Promise<T>, uncommitted?: () => Promise<void>): Promise<T> {
-      Object.assign(faults, { failing: 'before', uncommitted })
-      const result = await work()
-      Object.assign(faults, { failing: null, uncommitted: undefined })
-      return result
-    },
-    /** Happens before each commit. */
-    uncommitted: undefined as (() => Promise<void>) | undefined,
-    /** Whether no tenant can be loaded without a turn. */
-    isUnreadable: false,
-    /** The transactions that are neither committed nor rolled back. */
-    open: 0,
-    wrap: (database: Database): Database => ({
-      ...database,
-      async read(work) {
-        if (faults.isUnreadable) throw new Error('the connection is lost')
-        return database.read(work)
-      },
-      async begin(clientIds) {
-        const transaction = await database.begin(clientIds)
-        faults.open++
-        let isOpen = true
-        const end = () => {
-          if (isOpen) faults.open--
-          isOpen = false
-        }
-        return {
-          ...transaction,
-          tenant(clientId) {
-            if (faults.failing === 'tenant') throw new Error('the statement took too long')
-            return transaction.tenant(clientId)
-          },
-          async write(...row) {
-            await transaction.write(...row)
-            if (faults.failing === 'write') throw new Error('the disk is full')
-          },
-          async commit() {
-            await faults.uncommitted?.()
-            if (faults.failing === 'before') throw new Error('the disk is full')
-            await transaction.commit()
-            end()
-            if (faults.failing === 'after') throw new Error('the connection is lost')
-          },
-          async rollback() {
-            await transaction.rollback()
-            end()
-          },
-        }
-      },
-    }),
-  }
-  return faults
-}
-
-/** Counts the transactions that are begun and committed, and the rows of records and events that are read or written. */
-export function counting() {
-  const counts = { begun: 0, committed: 0, read: 0, written: 0 }
-  const counted = <R extends Reader>(reader: R): R => ({
-    ...reader,
-    async rows(...range) {
-      const rows = await reader.rows(...range)
-      counts.read += rows.length
-      return rows
-    },
-  })
-  return {
-    /** Returns the counts since the last call. */
-    take: () => {
-      const taken = { ...counts }
-      Object.assign(counts, { begun: 0, committed: 0, read: 0, written: 0 })
-      return taken
-    },
-    wrap: (database: Database): Database => ({
-      ...database,
-      read: work => database.read(reader => work(counted(reader))),
-      async begin(clientIds) {
-        counts.begun++
-        const transaction = counted(await database.begin(clientIds))
-        return {
-          ...transaction,
-          async write(clientId, tenant, rows) {
-            counts.written += rows.record.length + rows.event.length
-            await transaction.write(clientId, tenant, rows)
-          },
-          async commit() {
-            counts.committed++
-            await transaction.commit()
-          },
-        }
-      },
-    }),
-  }
 }
 
 /** Returns the statuses of a client's records whose kept number is not that of a fresh count. */

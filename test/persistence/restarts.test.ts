@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../src/core/digests.js'
-import type { Database } from '../../src/turns/database.js'
-import { toEventRow } from '../../src/turns/database.js'
 import { claim, FORMS, open, stateOf as statusOf } from '../areas/pages.js'
 import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { manualTime } from '../manual-time.js'
 import { multipart } from '../multipart.js'
 import { onDatabase, onSqliteOnly, resume, sqlite, stateOf } from './helper.js'
 
-onDatabase('persistence, State in tables: all that a tenant has outlasts a crash, and goes on', async (t, storage) => {
+onDatabase('persistence, What is kept: all that a tenant has outlasts a crash, and goes on', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.post('/api/v1/mandates', mandate())
@@ -63,22 +61,6 @@ onDatabase(
 
 const reversed = <E extends object>(event: E) => Object.fromEntries(Object.entries(event).reverse()) as unknown as E
 
-/** A database whose events have another order of members, as those of an earlier release may. */
-const withOtherOrder = (database: Database): Database => ({
-  ...database,
-  read: work =>
-    database.read(reader =>
-      work({
-        ...reader,
-        async rows(table, clientId, after) {
-          const rows = await reader.rows(table, clientId, after)
-          if (table === 'record') return rows
-          return rows.map(row => toEventRow(clientId, row.version, reversed(JSON.parse(row.content))))
-        },
-      }),
-    ),
-})
-
 onDatabase('control plane, GET /events: the members of events have one order everywhere', async (t, storage) => {
   const { timers } = manualTime()
   const first = await storage.start({ timers })
@@ -96,11 +78,17 @@ onDatabase('control plane, GET /events: the members of events have one order eve
   const body = { ...state, events: state.events.map(reversed) }
   t.equal((await call(first.app, 'PUT', '/_sandbox/state?client=sandbox-client', { body })).status, 200)
   await isSame(first.app, 'from a document')
-  const second = await storage.restart(first, { timers, wrap: withOtherOrder })
+  const rows = (await storage.rows()).map(row => JSON.parse(row)).filter(row => /^{"seq"/.test(row.content))
+  const statements = rows.map(({ client_id, number, content }) => {
+    const other = JSON.stringify(reversed(JSON.parse(content)))
+    return `UPDATE sandbox_event SET content = '${other}' WHERE client_id = '${client_id}' AND number = ${number};`
+  })
+  t.equal(statements.length, all.length)
+  const second = await storage.change(first, statements.join('\n'), { timers })
   await isSame(second.app, 'from rows')
 })
 
-onDatabase('persistence, State in tables: a running clock goes on while no server runs', async (t, storage) => {
+onDatabase('persistence, What is kept: a running clock goes on while no server runs', async (t, storage) => {
   const time = { now: Date.parse(MONDAY) + 250 }
   const options = { clock: 'real', now: () => time.now }
   let stored = await storage.start(options)
@@ -135,7 +123,7 @@ onDatabase('persistence, State in tables: a running clock goes on while no serve
   t.equal(await stateOf(stored.app), state, 'and is in the database')
 })
 
-onDatabase('persistence, State in tables: a frozen clock stands, whatever SANDBOX_CLOCK is now', async (t, storage) => {
+onDatabase('persistence, What is kept: a frozen clock stands, whatever SANDBOX_CLOCK is now', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.control('POST', '/clock/advance', { by: 'P1D' })
@@ -199,7 +187,7 @@ onDatabase('decisions §3: a client of the list has the secret of the list, and 
   t.equal((await resume(app, renewed.access_token).send('GET', '/api/v1/bills')).body.totalCount, 1)
 })
 
-onDatabase('persistence, State in tables: no row has a secret, token or content of a document', async (t, storage) => {
+onDatabase('persistence, What is kept: no row has a secret, token or content of a document', async (t, storage) => {
   const stored = await storage.start()
   const { app } = stored
   const hush = { client_id: 'acme', client_secret: 'hush-secret' }
@@ -318,7 +306,7 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant makes room for another, and 
   t.same(messages, [], 'no tenant is dropped')
 })
 
-onSqliteOnly('persistence, State in tables: records of a fixture stay after a restart with another one', async t => {
+onSqliteOnly('persistence, What is kept: records of a fixture stay after a restart with another one', async t => {
   const storage = sqlite(t)
   const fixtures = (dueDate: string) =>
     new Map([
@@ -334,7 +322,7 @@ onSqliteOnly('persistence, State in tables: records of a fixture stay after a re
   t.equal(await stateOf((await storage.restart(first, { fixtures: fixtures('2030-01-01') })).app), state)
 })
 
-onDatabase('persistence, State in tables: a text of a state document can have U+0000', async (t, storage) => {
+onDatabase('persistence, What is kept: a text of a state document can have U+0000', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.post('/api/v1/bills', bill())
@@ -345,7 +333,7 @@ onDatabase('persistence, State in tables: a text of a state document can have U+
   t.same(JSON.parse(await stateOf(app)), document)
 })
 
-onDatabase('persistence, State in tables: a client without a row leaves nothing to the next', async (t, storage) => {
+onDatabase('persistence, What is kept: a client without a row leaves nothing to the next', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.post('/api/v1/bills', bill())

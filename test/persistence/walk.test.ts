@@ -27,7 +27,7 @@ const CALLS: Record<number, (on: FastifyInstance) => Promise<unknown>> = {
 }
 
 for (const seed of IS_LONG ? [77, 78, 79, 80] : [77]) {
-  onDatabase(`persistence, State in tables: it answers as memory, whatever restarts (${seed})`, async (t, storage) => {
+  onDatabase(`persistence, What is kept: it answers as memory, whatever restarts (${seed})`, async (t, storage) => {
     const time = { now: Date.parse(MONDAY) }
     const options = { now: () => time.now, timers }
     let stored = await storage.start(options)
@@ -43,8 +43,8 @@ for (const seed of IS_LONG ? [77, 78, 79, 80] : [77]) {
       time.now += (at % 5) * 30
       if (at % 40 === 20) stored = await storage.restart(stored, options)
       for (const on of [memory, stored.app]) await CALLS[at]?.(on)
-      const turn = (at * 7 + (at >> 3)) % (at > 150 ? 4 : 3)
-      const [played, expected] = [await players[turn]?.play(request), await twins[turn]?.play(request)]
+      const player = (at * 7 + (at >> 3)) % (at > 150 ? 4 : 3)
+      const [played, expected] = [await players[player]?.play(request), await twins[player]?.play(request)]
       // Each process numbers its tokens.
       const isToken = request.path === '/api/v1/oauth/token' && played?.status === expected?.status
       if (!isToken && JSON.stringify(played) !== JSON.stringify(expected)) wrong.push([at, request, played, expected])

@@ -37,6 +37,7 @@ t.test('settings, Settings: the defaults', async t => {
     stateBytes: 64 * MIB,
     fixture: 'demo',
     data: undefined,
+    sqliteSynchronous: 'full',
     isSeedGiven: false,
   })
   t.match(seed, /^.{8,}$/)
@@ -105,6 +106,9 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   ['SANDBOX_STATE_BYTES', '268435456', 'stateBytes', 256 * MIB],
   ['SANDBOX_FIXTURE', 'empty', 'fixture', 'empty'],
   ['SANDBOX_DATA', './my data', 'data', './my data'],
+  ['SANDBOX_SQLITE_SYNCHRONOUS', '', 'sqliteSynchronous', 'full'],
+  ['SANDBOX_SQLITE_SYNCHRONOUS', 'full', 'sqliteSynchronous', 'full'],
+  ['SANDBOX_SQLITE_SYNCHRONOUS', 'normal', 'sqliteSynchronous', 'normal'],
   ['SANDBOX_SEED', '0', 'isSeedGiven', true],
 ]
 
@@ -193,6 +197,7 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ],
   ['SANDBOX_OPEN_REGISTRATION', ['yes', '1', 'TRUE', 'False'], /true or false/],
   ['SANDBOX_MAX_TENANTS', ['0', '-1', '1.5', 'many'], /integer from 1/],
+  ['SANDBOX_SQLITE_SYNCHRONOUS', ['off', 'FULL', '1'], /full or normal/],
   [
     'SANDBOX_ALLOWED_HOSTS',
     ['*', '*.', ',', 'a.example,', 'a.example:80', 'http://a.example', 'a b', 'a/b', 'a@b', '256.1.1.1', 'ä.example'],

@@ -17,11 +17,11 @@ import type { StoredPayoutLink } from './schemas.js'
 import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
 
 export interface PageOptions {
-  /** Makes a handler that runs in the turn of the client of its page. */
-  inTurn(handler: RouteHandlerMethod): RouteHandlerMethod
-  /** Reads the tenant of a page in its turn, then calls back. */
+  /** Makes a handler that runs in a transaction of the client of its page. */
+  inTransaction(handler: RouteHandlerMethod): RouteHandlerMethod
+  /** Reads the tenant of a page in its transaction, then calls back. */
   look(request: FastifyRequest, read: () => void, done: (error?: Error) => void): void
-  /** Returns the tenant of a page, in its turn. @throws CLIENT_NOT_FOUND */
+  /** Returns the tenant of a page, in its transaction. @throws CLIENT_NOT_FOUND */
   tenantOf(request: FastifyRequest): PageTenant
 }
 
@@ -33,7 +33,7 @@ const FILE = { hide: true, 'x-fidelity': 'assumed', tags: ['pages'], response: f
  * pages (interface, Other endpoints). All else is assumed (decisions §8).
  */
 export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, options, done) => {
-  const { inTurn, look, tenantOf } = options
+  const { inTransaction, look, tenantOf } = options
   app.register(formbody, { parser: parsePageForm })
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toApiError(error, request)))
   const schema = {
@@ -57,7 +57,7 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
         summary: 'The page of a payout link, or its state for callers that prefer JSON',
       },
     },
-    inTurn((request, reply) => {
+    inTransaction((request, reply) => {
       const { tenant, link } = find(request, reply)
       if (!mayRead(request, tenant, link)) tenant.payoutLinks.assertOpen(link.payoutLinkId)
       return wantsJson(request) ? link : html(reply, pageOf(request, tenant, link))
@@ -86,7 +86,7 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
         body: PageAction,
       },
     },
-    inTurn((request, reply) => {
+    inTransaction((request, reply) => {
       const { tenant, link } = find(request, reply)
       const { payoutLinks, ids } = tenant
       const { payoutLinkId } = link

@@ -40,7 +40,7 @@ export async function clientView(page: Page) {
   const all = [...page.clients].sort()
   const start = Math.max(0, query.cursor === undefined ? 0 : all.findIndex(id => id > (query.cursor as string)))
   const shown = all.slice(start, start + MOST_CLIENTS)
-  const rows = await context.turns.all(summaryOf, shown)
+  const rows = await context.storage.all(summaryOf, shown)
   return (
     <>
       <div class="columns">

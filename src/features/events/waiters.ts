@@ -75,8 +75,6 @@ export function createEventWaiters(timers: Timers) {
     lookAgain(): void {
       for (const of of [...waits.values()]) for (const wait of [...of]) wait.lookAgain()
     },
-    /** The number of waits of all tenants, for tests. */
-    size: (): number => [...waits.values()].reduce((sum, { size }) => sum + size, 0),
     /** Lets all waits of a tenant look. */
     wake(clientId: string): void {
       // Waits may end while they look.

@@ -27,7 +27,7 @@ const RegionOnly = Type.Object({ region: OneOf(...REGIONS) })
 const NO_MEMBERS = Type.Object({})
 
 /**
- * Brings a client into the state of a scenario, in its turn: all steps, or nothing.
+ * Brings a client into the state of a scenario, in its transaction: all steps, or nothing.
  * @param routes the calls of the control plane
  * @throws INVALID_FIELD (unknown parameter), the errors of the calls, whose messages then name the step
  */

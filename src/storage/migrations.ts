@@ -18,9 +18,3 @@ export function readMigrations(kind: 'sqlite' | 'postgres'): readonly Migration[
     })
     .sort((a, b) => a.version - b.version)
 }
-
-/** The last release that reads the format of requests, which later ones do not. */
-export const carryOver = (name: string): string =>
-  `${name} has the format of payments-sandbox 0.1. Nothing was changed. To carry its clients over, start it with 0.1.0, ` +
-  'save each one with `curl "$URL/_sandbox/state?client=ID" > state.json`, and restore it here with ' +
-  '`curl -X PUT "$URL/_sandbox/state?client=ID" -H "content-type: application/json" -d @state.json`'

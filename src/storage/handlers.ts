@@ -10,10 +10,10 @@ import { isRead } from '../http/url.js'
 import { clientOf } from '../tenants/client-of.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { Turns } from './turns.js'
+import type { Storage } from './storage.js'
 
-/** The way in which the requests of some routes take the turn of their tenant. */
-export interface TurnRules {
+/** How the requests of some routes use their tenant. */
+export interface TransactionRules {
   /** Returns the client whose tenant the request reads or changes. */
   clientOf(request: FastifyRequest): string
   /** Returns another client that the request may create. */
@@ -25,19 +25,23 @@ export interface TurnRules {
   /** Whether the work of the tenant that is due stays undone. */
   readonly skipsDueWork?: boolean
   /**
-   * Finds the tenant in the turn, and does all that precedes the handler, such as faults.
+   * Finds the tenant in the transaction, and does all that precedes the handler, such as faults.
    * @returns undefined: the handler creates or finds it
    */
   enter(request: FastifyRequest, realNow: number): Tenant | undefined
 }
 
-/** Makes a handler that runs in a turn, all or nothing. It returns its answer, since only a stored change is answered. */
-export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMethod): RouteHandlerMethod =>
+/** Makes a handler that runs in a transaction, all or nothing. It returns its answer, since only a stored change is answered. */
+export const inTransaction = (
+  storage: Storage,
+  rules: TransactionRules,
+  handler: RouteHandlerMethod,
+): RouteHandlerMethod =>
   function (request, reply) {
     const handle = () => handler.call(this, request, reply)
     const clientId = rules.clientOf(request)
     request.sandbox.clientId = clientId
-    return turns.take(
+    return storage.transact(
       clientId,
       {
         isRead: realNow => rules.isRead(request, realNow),
@@ -53,10 +57,10 @@ export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMeth
     )
   }
 
-/** Makes the handlers of all routes of a scope run in turns. */
-export function takeTurns(scope: FastifyInstance, turns: Turns, rules: TurnRules): void {
+/** Makes the handlers of all routes of a scope run in transactions. */
+export function useTransactions(scope: FastifyInstance, storage: Storage, rules: TransactionRules): void {
   scope.addHook('onRoute', route => {
-    route.handler = inTurn(turns, rules, route.handler)
+    route.handler = inTransaction(storage, rules, route.handler)
   })
 }
 
@@ -72,10 +76,10 @@ function pass(request: FastifyRequest, tenant: Tenant, realNow: number): Tenant 
 
 /** Returns the admission of tokens: their tenant is brought up to date before their expiry is checked. */
 export const admission =
-  (turns: Turns, registry: TenantRegistry, now: () => number): AuthenticateOptions['admit'] =>
+  (storage: Storage, registry: TenantRegistry, now: () => number): AuthenticateOptions['admit'] =>
   (request, token, done) => {
     const clientId = ownerOfToken(token)
-    turns.refresh(clientId, error => {
+    storage.refresh(clientId, error => {
       if (error !== undefined) {
         done(error)
         return
@@ -90,8 +94,8 @@ export const admission =
     })
   }
 
-/** The turns of authenticated requests. */
-export const apiTurns = (registry: TenantRegistry): TurnRules => ({
+/** The rules of authenticated requests. */
+export const apiRules = (registry: TenantRegistry): TransactionRules => ({
   clientOf: ({ sandbox }) => sandbox.tenant.clientId,
   isFresh: true,
   isRead: (request, realNow) => isRead(request.method) && !hasFault(request, request.sandbox.tenant, realNow),
@@ -105,14 +109,13 @@ export const apiTurns = (registry: TenantRegistry): TurnRules => ({
   },
 })
 
-/** The turns of token requests, whose tenant is that of the credentials. */
-export const tokenTurns = (registry: TenantRegistry): TurnRules => {
+/** The rules of token requests, whose tenant is that of the credentials. */
+export const tokenRules = (registry: TenantRegistry): TransactionRules => {
   const credentialsOf = ({ body }: FastifyRequest) => body as { client_id: string; client_secret: string }
   return {
     clientOf: request => credentialsOf(request).client_id,
     isRead(request, realNow) {
-      const { client_id } = credentialsOf(request)
-      const tenant = registry.peek(client_id)
+      const tenant = registry.peek(credentialsOf(request).client_id)
       return tenant === undefined || !hasFault(request, tenant, realNow)
     },
     enter(request, realNow) {
@@ -126,10 +129,10 @@ export const tokenTurns = (registry: TenantRegistry): TurnRules => {
 }
 
 /**
- * The turns of requests for metadata and pages, whose tenant is that of `?client=`.
+ * The rules of requests for metadata and pages, whose tenant is that of `?client=`.
  * @param byDefault the client of a request that names none
  */
-export const queryTurns = (registry: TenantRegistry, byDefault?: string): TurnRules => {
+export const queryRules = (registry: TenantRegistry, byDefault?: string): TransactionRules => {
   const clientOfQuery = (request: FastifyRequest) => clientOf(request, byDefault)
   return {
     clientOf: clientOfQuery,
@@ -141,16 +144,11 @@ export const queryTurns = (registry: TenantRegistry, byDefault?: string): TurnRu
   }
 }
 
-export interface PageTurnsOptions {
-  readonly turns: Turns
-  readonly registry: TenantRegistry
-}
-
 /** Returns the options of the pages of payout links, whose tenant is that of `?client=`. */
-export function pageTurns({ turns, registry }: PageTurnsOptions): PageOptions {
-  const rules = queryTurns(registry)
+export function pageOptions(storage: Storage, registry: TenantRegistry): PageOptions {
+  const rules = queryRules(registry)
   return {
-    inTurn: handler => inTurn(turns, rules, handler),
+    inTransaction: handler => inTransaction(storage, rules, handler),
     look(request, read, done) {
       const work = {
         isRead: () => true,
@@ -159,7 +157,7 @@ export function pageTurns({ turns, registry }: PageTurnsOptions): PageOptions {
           read()
         },
       }
-      void (async () => turns.take(clientOf(request), work))().then(() => done(), done)
+      void (async () => storage.transact(clientOf(request), work))().then(() => done(), done)
     },
     tenantOf: ({ sandbox }) => sandbox.tenant,
   }

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { refused } from '../answers.js'
+import { bill, call, collection, connect, mandate, payoutLink, pluck, requestToken } from '../helper.js'
+import { onDatabase, resume, stateOf } from './helper.js'
+
+const REMEDY = /^The state of this client cannot be loaded: .* Reset or remove the client\.$/
+
+const readFile = (name: string) => readFileSync(`test/persistence/release-1.0.0/${name}`, 'utf8')
+
+onDatabase('persistence, Upgrades: a database of release 1.0.0 opens, and reads the same', async (t, storage) => {
+  const { token, goneToken, state, answers } = JSON.parse(readFile('expected.json'))
+  await storage.make(4, readFile('rows.sql'))
+  const options = { seed: 'kept', publicUrl: () => 'http://sandbox.test' }
+  let stored = await storage.start(options)
+  for (const what of ['after the migration', 'after a restart']) {
+    for (const clientId of ['acme', 'copy']) {
+      const { release, ...members } = JSON.parse(await stateOf(stored.app, clientId))
+      const { release: _, ...expected } = state[clientId]
+      t.same(members, expected, `${clientId} ${what}`)
+    }
+    const { send } = resume(stored.app, token)
+    for (const [path, expected] of Object.entries(answers)) {
+      t.same((await send('GET', `/api/v1${path}`)).body, expected, `${path} ${what}`)
+    }
+    t.equal((await resume(stored.app, goneToken).send('GET', '/api/v1/bills')).status, 401, 'a removed client')
+    stored = await storage.restart(stored, options)
+  }
+  const { send, control } = resume(stored.app, token)
+  t.equal((await send('POST', '/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-NEW' }))).status, 201)
+  await control('POST', '/clock/advance', { by: 'P6D' })
+  const after = await stateOf(stored.app)
+  t.equal(JSON.parse(after).bills.length, state.acme.bills.length + 1)
+  t.equal(await stateOf((await storage.restart(stored, options)).app), after)
+})
+
+/** Returns the statement that replaces a text in the rows of a client. */
+const replace = (table: string, text: string, other: string, clientId = 'acme') =>
+  `UPDATE sandbox_${table} SET content = replace(content, '${text}', '${other}') WHERE client_id = '${clientId}';`
+
+/** Changes that make a client unreadable, and the reason that its answers have. */
+const DAMAGES: Record<string, readonly [statement: string, reason: RegExp]> = {
+  'an unknown kind': [replace('record', '"kind":"bills"', '"kind":"notes"'), /has no kind of records called "notes"\./],
+  'an unknown region': [replace('record', '"region":"EU"', '"region":"GB"'), /has no region called "GB"\./],
+  'an unknown state': [
+    replace('record', '"status":"PENDING"', '"status":"HELD"'),
+    /has no state of a collection called "HELD"\./,
+  ],
+  'an unknown next step': [
+    replace('record', '"verb":"submit"', '"verb":"hold"'),
+    /has no transition of a PENDING collection called "hold"\./,
+  ],
+  'an unknown outcome': [
+    replace('record', '"outcome":"FAILED"', '"outcome":"HELD"'),
+    /has no outcome of a collection called "HELD"\./,
+  ],
+  'a record that is no JSON': [replace('record', '{"kind"', '{"kind'), /JSON/],
+  'an event that is no JSON': [replace('event', '{"seq"', 'x'), /JSON/],
+  'a record that is null': [`UPDATE sandbox_record SET content = 'null' WHERE client_id = 'acme';`, /null/],
+}
+
+/** Gives a client one record of each kind with states, and other clients a bill. Returns its token. */
+async function fill(app: FastifyInstance): Promise<string> {
+  const client = await connect(app)
+  await client.post('/api/v1/bills', bill())
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-1' }))
+  await client.control('PUT', '/direct-debit/COL-1/outcome', { outcome: 'FAILED' })
+  await client.post('/api/v1/payout-links', payoutLink())
+  await (await connect(app, 'other')).post('/api/v1/bills', bill())
+  return client.token
+}
+
+const clientIds = async (app: FastifyInstance): Promise<string[]> =>
+  pluck((await call(app, 'GET', '/_sandbox/clients')).body.data, 'clientId').sort()
+
+for (const [what, [damage, reason]] of Object.entries(DAMAGES)) {
+  onDatabase(`persistence, Upgrades: ${what} concerns one client only`, async (t, storage) => {
+    const first = await storage.start()
+    const token = await fill(first.app)
+    const other = await stateOf(first.app, 'other')
+    const messages: string[] = []
+    let stored = await storage.change(first, damage, { messages })
+    const rows = await storage.rows()
+    const { send, control } = resume(stored.app, token)
+    const assertUnreadable = async () => {
+      for (const answer of [
+        await send('GET', '/api/v1/mandates'),
+        await send('POST', '/api/v1/bills', bill()),
+        await requestToken(stored.app),
+        await control('GET', '/state'),
+        await control('POST', '/clock/advance', { by: 'P1D' }),
+        await control('PUT', '/state', JSON.parse(other)),
+      ]) {
+        refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null)
+        t.match(answer.body.message, REMEDY)
+        t.match(answer.body.message, reason)
+      }
+    }
+    await assertUnreadable()
+    t.ok(messages.includes('the state of a client cannot be loaded'))
+    t.same(await clientIds(stored.app), ['other', 'sandbox-client'], 'lists leave it out')
+    t.equal((await call(stored.app, 'GET', '/_sandbox')).status, 200)
+    t.equal((await call(stored.app, 'GET', '/_sandbox/health/ready')).status, 200)
+    t.equal(await stateOf(stored.app, 'other'), other, 'another client is as it was')
+    const wrongReset = await call(stored.app, 'POST', '/_sandbox/reset?client=acme', { body: { unknown: 1 } })
+    t.equal(wrongReset.status, 400)
+    t.same(await storage.rows(), rows, 'nothing is written')
+
+    t.match(await control('POST', '/reset'), { status: 200, body: { counts: { bills: 0 } } })
+    t.equal((await send('GET', '/api/v1/mandates')).status, 401, 'a token from before the reset')
+    const again = await connect(stored.app)
+    t.equal((await again.post('/api/v1/bills', bill())).status, 201)
+    const state = await stateOf(stored.app)
+    stored = await storage.restart(stored)
+    t.equal(await stateOf(stored.app), state)
+    t.same(await clientIds(stored.app), ['acme', 'other', 'sandbox-client'])
+  })
+}
+
+onDatabase('persistence, Upgrades: the removal of a client that cannot be loaded repairs it', async (t, storage) => {
+  const first = await storage.start()
+  const token = await fill(first.app)
+  let stored = await storage.change(first, replace('record', '"region":"EU"', '"region":"GB"'))
+  t.match(await call(stored.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
+  t.same(
+    (await storage.rows()).filter(row => row.includes('GB')),
+    [],
+    'its records are gone',
+  )
+  stored = await storage.restart(stored)
+  t.equal((await resume(stored.app, token).send('GET', '/api/v1/bills')).status, 401)
+  refused(t, await call(stored.app, 'GET', '/_sandbox/state?client=acme'), 404, 'CLIENT_NOT_FOUND', 'client')
+  const client = await connect(stored.app, 'acme', 'EU', 'another')
+  t.equal((await client.post('/api/v1/bills', bill())).status, 201)
+})
+
+onDatabase(
+  'persistence, Upgrades: a client whose own row cannot be loaded is removed, and registers again',
+  async (t, storage) => {
+    const clients = [{ clientId: 'listed', clientSecret: 'secret' }]
+    const first = await storage.start({ clients })
+    const tokens = new Map<string, string>()
+    for (const clientId of ['acme', 'beta', 'listed']) {
+      const client = await connect(first.app, clientId)
+      await client.post('/api/v1/bills', bill())
+      tokens.set(clientId, client.token)
+    }
+    await connect(first.app, 'other')
+    const damage = `UPDATE sandbox_tenant SET content = 'x' WHERE client_id IN ('acme', 'listed');
+      ${replace('tenant', '"clock"', '"clocks"', 'beta')}`
+    let stored = await storage.change(first, damage, { clients })
+    for (const [clientId, token] of tokens) {
+      const { send, control } = resume(stored.app, token, clientId)
+      for (const answer of [await send('GET', '/api/v1/bills'), await control('GET', '/state')]) {
+        refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, clientId)
+        t.match(answer.body.message, REMEDY)
+      }
+    }
+    t.same(await clientIds(stored.app), ['other', 'sandbox-client'])
+    t.equal((await call(stored.app, 'POST', '/_sandbox/reset?client=acme')).status, 404, 'it is no client any more')
+    t.equal((await call(stored.app, 'DELETE', '/_sandbox/clients/beta')).status, 404)
+    t.equal((await call(stored.app, 'POST', '/_sandbox/reset?client=listed')).status, 200)
+    for (const what of ['at once', 'after a restart']) {
+      t.same(await clientIds(stored.app), ['listed', 'other', 'sandbox-client'], what)
+      for (const [clientId, token] of tokens) {
+        const { status } = await resume(stored.app, token).send('GET', '/api/v1/bills')
+        t.equal(status, 401, `${clientId}: a token from before, ${what}`)
+      }
+      stored = await storage.restart(stored, { clients })
+    }
+    for (const [clientId, secret] of [
+      ['acme', 'another'],
+      ['beta', 'another'],
+      ['listed', 'secret'],
+    ] as const) {
+      const client = await connect(stored.app, clientId, 'EU', secret)
+      t.equal((await client.get('/api/v1/bills')).body.totalCount, 0, clientId)
+      t.equal((await client.post('/api/v1/bills', bill())).status, 201, clientId)
+    }
+    stored = await storage.restart(stored, { clients })
+    for (const clientId of tokens.keys()) t.equal(JSON.parse(await stateOf(stored.app, clientId)).bills.length, 1)
+    t.equal((await requestToken(stored.app, { client_secret: 'secret' })).status, 401, 'the secret of before is gone')
+  },
+)
