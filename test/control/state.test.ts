@@ -636,9 +636,27 @@ t.test('control plane, PUT /state: a document of any depth is refused, or is one
   const client = await newClient()
   const before = await text(client)
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
-  refused(t, await put(client, largeBody(nested(200_000))), 400, 'MISSING_FIELD', 'format')
-  for (const json of ['{"a":'.repeat(200_000), '['.repeat(200_000)])
+  refused(t, await put(client, largeBody(nested(60_000))), 400, 'MISSING_FIELD', 'format')
+  for (const json of ['{"a":'.repeat(60_000), '['.repeat(60_000)])
     refused(t, await put(client, largeBody(json)), 400, 'MALFORMED_REQUEST', null)
+  t.equal(await text(client), before)
+})
+
+t.test('control plane, PUT /state: a large document has at most one object or array for each 16 bytes', async t => {
+  const client = await newClient()
+  const before = await text(client)
+  const most = MIB / 16
+  for (const value of ['{}', '[]']) {
+    // The document is an object, and its mandates are an array.
+    const bodyOf = (count: number) =>
+      largeBody(
+        `[${Array(count - 2)
+          .fill(value)
+          .join(',')}]`,
+      )
+    refused(t, await put(client, bodyOf(most + 1)), 413, 'PAYLOAD_TOO_LARGE', null)
+    refused(t, await put(client, bodyOf(most)), 400, 'MISSING_FIELD', 'format')
+  }
   t.equal(await text(client), before)
 })
 
