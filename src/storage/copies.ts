@@ -73,8 +73,9 @@ const fromRow = <T>({ content }: Row): T => JSON.parse(content) as T
 export function createCopies({
   registry,
   maxTenants,
+  logger,
   isInUse,
-}: Pick<StorageOptions, 'registry' | 'maxTenants' | 'isInUse'>) {
+}: Pick<StorageOptions, 'registry' | 'maxTenants' | 'logger' | 'isInUse'>) {
   /** The copy used longest ago comes first. */
   const copies = new Map<string, Copy>()
 
@@ -127,7 +128,7 @@ export function createCopies({
      * Brings the copy of a tenant up to its rows.
      * @param records those that are later than `since`, as are the events
      * @param isReplacing whether the tenant is about to be replaced or removed, so that it need not be loaded
-     * @throws UnreadableError
+     * @throws UnreadableError, which is in the log of the server
      */
     load(clientId: string, row: TenantRow, records: readonly Row[], events: readonly Row[], isReplacing = false): void {
       try {
@@ -151,7 +152,11 @@ export function createCopies({
         keep(clientId, { tenant, version, life, events: tenant.events.last(), key: keyOf(tenant) })
       } catch (error) {
         evict(clientId)
-        if (!isReplacing) throw new UnreadableError((error as Error).message)
+        if (!isReplacing) {
+          const failure = new UnreadableError((error as Error).message)
+          logger.error({ clientId, reason: failure.message }, 'the state of a client cannot be loaded')
+          throw failure
+        }
         loadToReplace(clientId, row)
       }
     },

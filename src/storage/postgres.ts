@@ -152,10 +152,6 @@ function createPostgresStorage(pool: Pool, options: StorageOptions): Storage {
 
   /** Reports a failure of the database, once while it is away. Returns SERVICE_UNAVAILABLE. */
   function unavailable(error: unknown, clientId?: string): Error {
-    if (error instanceof UnreadableError) {
-      logger.error({ clientId, reason: error.message }, 'the state of a client cannot be loaded')
-      return error
-    }
     if (error instanceof ApiError) return error
     const { code, message } = error as Error & { readonly code?: string }
     const isLoss = isLossOf(error as Error)

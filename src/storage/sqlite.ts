@@ -216,10 +216,7 @@ function createSqliteStorage(connection: Connection, path: string, options: Stor
 
   /** Reports a failure of the database. Returns SERVICE_UNAVAILABLE. */
   function unavailable(error: unknown, clientId?: string): Error {
-    if (error instanceof UnreadableError) {
-      logger.error({ clientId, reason: error.message }, 'the state of a client cannot be loaded')
-      return error
-    }
+    if (error instanceof UnreadableError) return error
     const { code, message } = error as Error & { code?: string }
     logger.error({ clientId, code, reason: oneLine(message) }, 'the database cannot be used')
     return errors.databaseUnavailable()
