@@ -1,5 +1,7 @@
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
 import type { Timers } from '../src/http/timers.js'
-import { MONDAY } from './helper.js'
+import { call, MONDAY } from './helper.js'
 
 /** The real time and its timers, moved by hand: for `now` and `timers` of a server. */
 export interface ManualTime {
@@ -59,4 +61,23 @@ export function manualTime(start = Date.parse(MONDAY)): ManualTime {
 /** Lets the event loop turn until something holds. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setImmediate(resolve))
+}
+
+/** Lets a wait of some seconds end, and asserts that it is not answered a moment before. No timer is left. */
+export async function endsAfter(
+  t: Test,
+  seconds: number,
+  answer: Promise<unknown>,
+  { app, time }: { app: FastifyInstance; time: ManualTime },
+): Promise<void> {
+  let isAnswered = false
+  const noted = answer.finally(() => {
+    isAnswered = true
+  })
+  time.pass(seconds * 1000 - 1)
+  await call(app, 'GET', '/_sandbox/health/live')
+  t.equal(isAnswered, false, 'a moment before, it waits')
+  time.pass(1)
+  await noted
+  t.equal(time.pending, 0, 'no timer is left')
 }

@@ -6,7 +6,7 @@ import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 import { closed, listen, open, request } from '../http/raw.js'
-import { manualTime, until } from '../manual-time.js'
+import { endsAfter, manualTime, until } from '../manual-time.js'
 
 // control plane, GET /events: the tenant's state changes, in order, numbered; `wait` long-polls for the next.
 
@@ -179,17 +179,9 @@ t.test('control plane, Wait for an event: it answers with the next event, when t
 t.test('control plane, Wait for an event: when its time is over, it answers with nothing', async t => {
   const { app, time, wait } = await waiter(t)
   for (const seconds of [1, 60]) {
-    let isAnswered = false
     const { answer } = await wait(`after=1&wait=${seconds}`)
-    const noted = answer.finally(() => {
-      isAnswered = true
-    })
-    time.pass(seconds * 1000 - 1)
-    await call(app, 'GET', '/_sandbox/health/live')
-    t.equal(isAnswered, false, 'a moment before, it waits')
-    time.pass(1)
-    t.same(await noted, { data: [], last: 1 })
-    t.equal(time.pending, 0)
+    await endsAfter(t, seconds, answer, { app, time })
+    t.same(await answer, { data: [], last: 1 })
   }
 })
 

@@ -9,7 +9,7 @@ import { invalidQuery, malformed, refused, table } from '../answers.js'
 import type { BuildOptions } from '../helper.js'
 import { build, call, connect, mandate, newClient, pluck } from '../helper.js'
 import { closed, listen, open, request } from '../http/raw.js'
-import { manualTime, until } from '../manual-time.js'
+import { endsAfter, manualTime, until } from '../manual-time.js'
 
 // control plane, GET /requests: `wait` of GET /requests long-polls for the next request of the app that matches.
 
@@ -60,17 +60,9 @@ t.test('control plane, GET /requests: past requests are answered at once', async
 t.test('control plane, GET /requests: when its time is over, it answers with nothing', async t => {
   const { app, time, wait } = await waiter(t)
   for (const seconds of [1, 60]) {
-    let isAnswered = false
     const { answer } = await wait(`after=1&wait=${seconds}`)
-    const noted = answer.finally(() => {
-      isAnswered = true
-    })
-    time.pass(seconds * 1000 - 1)
-    await call(app, 'GET', '/_sandbox/health/live')
-    t.equal(isAnswered, false, 'a moment before, it waits')
-    time.pass(1)
-    t.same((await noted).body, { data: [], last: 1, dropped: 0 })
-    t.equal(time.pending, 0)
+    await endsAfter(t, seconds, answer, { app, time })
+    t.same((await answer).body, { data: [], last: 1, dropped: 0 })
   }
 })
 
