@@ -19,7 +19,7 @@ export interface Source {
 /**
  * Writes the evidence of a failure to a new file of the folder `SANDBOX_EVIDENCE`: what is known of the failure, all requests
  * and events, and the explanations of the records that both mention.
- * @param name the begin of the name of the file
+ * @param name the first part of the file name
  * @returns the path of the file; undefined: the variable is not set
  */
 export async function writeEvidence(

@@ -213,7 +213,7 @@ function isKept(request: SentRequest): boolean {
 export function obstacleOf(request: SentRequest): string | undefined {
   const { path, headers, body } = request
   if (mediaTypeOf(headers) === FORM) return 'It cannot be sent again: the log masks the secrets of its form.'
-  if (!path.startsWith('/api/v1/')) return 'It cannot be sent again: its path is none of the API.'
+  if (!path.startsWith('/api/v1/')) return 'It cannot be sent again: its path does not belong to the API.'
   if (!isKept(request)) return 'It cannot be sent again: a URL resolves the segments . and .. of its path.'
   if (typeof body !== 'object') return 'It cannot be sent again: the log has no JSON body of it.'
   return undefined

@@ -114,7 +114,7 @@ export function maskPath(path: string): string {
 const PARAMETER = /((?:secret|token|password)=)[^&\s"]+/gi
 /**
  * The form of our access tokens (areas/oauth/tokens.ts), with all word characters before it, and all that could be another one
- * behind it. A message can show the begin of a text.
+ * behind it. A message can show only the start of a text.
  */
 const ACCESS_TOKEN = /(?<![\w-])[\w-]{2,}(?:\.[0-9a-z]{1,11}){3}\.(?:[\w-]{16}(?:[\w-]*\.[\w.-]*)?|[\w-]*…)/g
 

@@ -477,7 +477,7 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
   await post('/api/v1/mandates', 'text', { headers: { 'content-type': 'text/plain' } })
   for (const [seq, reason] of Object.entries({
     1: 'the log masks the secrets of its form.',
-    6: 'its path is none of the API.',
+    6: 'its path does not belong to the API.',
     7: 'the log has no JSON body of it.',
   })) {
     t.match(await read(`/requests/${seq}`), `It cannot be sent again: ${reason}`)

@@ -352,7 +352,7 @@ t.test('control plane, GET /requests: a token behind an address is masked, too',
   t.equal(data.at(-1).path, '/nowhere/***')
 })
 
-t.test('control plane, GET /requests: the begin of a token in a message is masked, too', async t => {
+t.test('control plane, GET /requests: the start of a token in a message is masked, too', async t => {
   const { post, control, token } = await newClient()
   for (let at = 20; at < 80; at++) {
     const amount = `${'x'.repeat(at)} ${token}`

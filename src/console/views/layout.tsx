@@ -132,7 +132,7 @@ function Notice({ page }: { page: Page }) {
   )
 }
 
-/** The list of clients, which keeps the page. A record of one client is none of another, so its table follows. */
+/** The list of clients. A choice keeps the page. From the page of a record, it leads to the table: records are not shared. */
 function ClientChoice({ page }: { page: Page }) {
   const { clients, tenant, path } = page
   const [, top = ''] = path.split('/')

@@ -241,7 +241,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     }
     const isBefore = ({ status }: R) => legalMoves(lifecycle, status).some(({ to }) => to === record.status)
     const way = states.slice(0, states.findLastIndex(isBefore) + 1)
-    // The last change is none of the schedule if the schedule leads elsewhere.
+    // If the schedule leads elsewhere, the last change was not made by the schedule.
     const last = (way.length === states.length && causes[way.length]) || 'control'
     return [...way, record].map((one, at) => {
       const cause = at < way.length ? (causes[at] as Cause) : last
