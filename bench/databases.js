@@ -1,29 +1,37 @@
 /**
- * Measures SQLite and Postgres against tenants in memory, and prints the rows of docs/persistence.md.
- * `BENCH_DATABASE_URL` is an empty Postgres database; without it, only SQLite is measured.
+ * Measures SQLite and Postgres against memory, and prints the rows of docs/persistence.md.
+ * `BENCH_DATABASE_URL` is an empty Postgres database. Without it, only SQLite is measured.
+ * The argument is the checkout to measure, by default this one.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import autocannon from 'autocannon'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = resolve(process.argv[2] ?? join(import.meta.dirname, '..'))
 const DATABASE_URL = process.env.BENCH_DATABASE_URL
-const [ROUNDS, SECONDS, CONNECTIONS, TENANTS] = [3, 5, 30, 30]
+const [CONNECTIONS, REQUESTS, SIZE, CLIENTS] = [20, 400, 10_000, 10_000]
 const API = '/api/v1/bills'
 const TEMPORARY = mkdtempSync(join(tmpdir(), 'payments-sandbox-bench-'))
 const folderOf = name => join(TEMPORARY, name)
 const json = { 'content-type': 'application/json' }
 
 const children = []
-const stopAll = () => children.splice(0).map(child => child.kill('SIGKILL'))
+/** Kills the servers. Fulfils when they have ended. */
+const stopAll = () =>
+  Promise.all(
+    children.splice(0).map(child => {
+      child.kill('SIGKILL')
+      return once(child, 'exit')
+    }),
+  )
 process.on('exit', () => {
-  stopAll()
+  for (const child of children) child.kill('SIGKILL')
   rmSync(TEMPORARY, { recursive: true, force: true })
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
@@ -59,61 +67,40 @@ async function tokenOf(port, client) {
   return (await response.json()).access_token
 }
 
-let created = 0
-/** Returns the requests a second that some servers answer together. */
-async function rateOf(ports, tokens, method, duration) {
-  const results = await Promise.all(
-    ports.map((port, at) => {
-      const own = tokens.filter((_, n) => n % ports.length === at)
-      const requests = own.map(token => ({
-        method,
-        path: method === 'GET' ? `${API}/INV-0001` : API,
-        headers: { authorization: `Bearer ${token}`, 'x-region': 'EU', ...(method === 'POST' && json) },
-        ...(method === 'POST' && {
-          setupRequest: built => ({ ...built, body: JSON.stringify(bill(100_000 + ++created)) }),
-        }),
-      }))
-      const connections = CONNECTIONS / ports.length
-      return autocannon({ url: `http://127.0.0.1:${port}`, connections, timeout: 20, duration, requests })
-    }),
-  )
-  for (const result of results) assert.equal(result.non2xx + result.errors, 0, `${method} was refused`)
-  return results.reduce((sum, result) => sum + result['2xx'], 0) / duration
-}
-
 const median = values => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 
-async function rates() {
-  const postgres = { SANDBOX_DATABASE_URL: DATABASE_URL }
-  const subjects = {
-    memory: [{}],
-    SQLite: [{ SANDBOX_DATA: folderOf('rates') }],
-    ...(DATABASE_URL && {
-      'Postgres, one server': [postgres],
-      'Postgres, three servers': [postgres, postgres, postgres],
-    }),
+let created = 0
+/** Prints the median of one request among some that are sent at once, each for a client of its own. */
+async function latencies(name, port) {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  /** Sends a request. Returns the milliseconds until its answer is read. */
+  const send = async (method, path, token, body) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', ...(body && json) }
+    const began = performance.now()
+    const sent = request({ port, agent, method, path, headers }).end(body)
+    const [response] = await once(sent, 'response')
+    for await (const _ of response);
+    assert(response.statusCode < 300, `${method} ${path}: ${response.statusCode}`)
+    return performance.now() - began
   }
-  const rates = {}
-  for (const [name, settings] of Object.entries(subjects)) {
-    const ports = (await Promise.all(settings.map(launch))).map(({ port }) => port)
-    const tokens = []
-    for (let at = 0; at < TENANTS; at++) {
-      const token = await tokenOf(ports[0], `${name.replace(/\W+/g, '-')}-${at}`)
-      const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', ...json }
-      const first = { method: 'POST', headers, body: JSON.stringify(bill('0001')) }
-      assert.equal((await fetch(`http://127.0.0.1:${ports[0]}${API}`, first)).status, 201)
-      tokens.push(token)
-    }
-    for (const method of ['GET', 'POST']) {
-      const values = []
-      // The first round is not counted: the servers compile their code.
-      for (let round = 0; round <= ROUNDS; round++) values.push(await rateOf(ports, tokens, method, SECONDS))
-      rates[`${method} ${name}`] = median(values.slice(1))
-      const ratio = rates[`${method} ${name}`] / rates[`${method} memory`]
-      console.log(`| ${method}, ${name} | ${Math.round(rates[`${method} ${name}`])}/s | ${ratio.toFixed(2)} |`)
-    }
-    stopAll()
+  const clients = Array.from({ length: CONNECTIONS }, (_, at) => `parallel-${at}`)
+  const tokens = await Promise.all(clients.map(client => tokenOf(port, client)))
+  await Promise.all(tokens.map(token => send('POST', API, token, JSON.stringify(bill('0001')))))
+  for (const method of ['POST', 'GET']) {
+    const one = token =>
+      method === 'GET'
+        ? send('GET', `${API}/INV-0001`, token)
+        : send('POST', API, token, JSON.stringify(bill(100_000 + ++created)))
+    const times = []
+    await Promise.all(
+      tokens.map(async token => {
+        for (let at = 0; at < REQUESTS; at++) times.push(await one(token))
+      }),
+    )
+    // The first half is not counted: the server compiles its code.
+    print(`${method} (median, ${CONNECTIONS} in parallel)`, name, median(times.slice(times.length / 2)))
   }
+  agent.destroy()
 }
 
 const control = async (port, method, path, body) => {
@@ -123,11 +110,13 @@ const control = async (port, method, path, body) => {
   return response.json()
 }
 
+const print = (what, name, took) => console.log(`| ${what} | ${name} | ${took.toFixed(took < 10 ? 1 : 0)} ms |`)
+
 /** Returns the milliseconds of some work, and its result. */
 async function timed(work) {
   const began = performance.now()
   const result = await work()
-  return [Math.round(performance.now() - began), result]
+  return [performance.now() - began, result]
 }
 
 const collection = number => ({
@@ -141,48 +130,43 @@ const mandate = {
   debtor: { name: 'Jane Doe', iban: 'FR1420041010050500013M02606' },
 }
 
-/** Measures clients of different sizes: their first load, one more record on another server, and a long advance. */
-async function sizes() {
-  const clock = { SANDBOX_CLOCK: '2026-11-02T09:00:00Z', SANDBOX_OPEN_REGISTRATION: 'true' }
-  const subjects = {
-    memory: [clock],
-    SQLite: [{ ...clock, SANDBOX_DATA: folderOf('sizes') }],
-    ...(DATABASE_URL && {
-      Postgres: Array.from({ length: 2 }, () => ({ ...clock, SANDBOX_DATABASE_URL: DATABASE_URL })),
-    }),
+/** Measures the work on a client with many collections. */
+async function work(name, port) {
+  const client = 'large'
+  await tokenOf(port, client)
+  await control(port, 'POST', `/seed?client=${client}`, { records: { mandates: [mandate] } })
+  for (let at = 0; at < SIZE; at += 1000) {
+    const collections = Array.from({ length: 1000 }, (_, n) => collection(at + n))
+    await control(port, 'POST', `/seed?client=${client}`, { records: { collections } })
   }
-  for (const [name, settings] of Object.entries(subjects)) {
-    let ports = (await Promise.all(settings.map(launch))).map(({ port }) => port)
-    for (const size of [1000, 10_000, 100_000]) {
-      const client = `size-${size}`
-      await tokenOf(ports[0], client)
-      await control(ports[0], 'POST', `/seed?client=${client}`, { records: { mandates: [mandate] } })
-      for (let at = 0; at < size; at += 1000) {
-        const collections = Array.from({ length: 1000 }, (_, n) => collection(at + n))
-        await control(ports[0], 'POST', `/seed?client=${client}`, { records: { collections } })
-      }
-      const read = port => control(port, 'GET', `/direct-debit/COL-0000001?client=${client}`)
-      if (ports[1] !== undefined) {
-        await read(ports[1])
-        const more = { records: { collections: [collection(size)] } }
-        await control(ports[0], 'POST', `/seed?client=${client}`, more)
-        console.log(`| one more of ${size} on another server, ${name} | ${(await timed(() => read(ports[1])))[0]} ms |`)
-      }
-      if (size === 10_000) {
-        const advance = () => control(ports[0], 'POST', `/clock/advance?client=${client}`, { by: 'P60D' })
-        const [took, { transitions, omitted }] = await timed(advance)
-        console.log(`| advance of ${transitions.length + omitted} transitions, ${name} | ${took} ms |`)
-      }
-      if (name === 'memory') continue
-      stopAll()
-      await wait(500)
-      ports = (await Promise.all(settings.map(launch))).map(({ port }) => port)
-      console.log(`| load of ${size}, ${name} | ${(await timed(() => read(ports[0])))[0]} ms |`)
-    }
-    stopAll()
-    await wait(500)
-  }
+  const [fork] = await timed(() => control(port, 'POST', `/fork?client=${client}`, { clientId: 'copy' }))
+  print(`fork of ${SIZE} collections`, name, fork)
+  const advance = () => control(port, 'POST', `/clock/advance?client=${client}`, { by: 'P60D' })
+  const [took, { transitions, omitted }] = await timed(advance)
+  print(`advance of ${transitions.length + omitted} transitions`, name, took)
 }
 
-if (process.argv[2] !== 'sizes') await rates()
-await sizes()
+/** Measures a start with many clients. */
+async function start(name, port, settings) {
+  for (let at = 0; at < CLIENTS; at += CONNECTIONS) {
+    await Promise.all(Array.from({ length: CONNECTIONS }, (_, n) => tokenOf(port, `client-${at + n}`)))
+  }
+  await stopAll()
+  const { took } = await launch(settings)
+  print(`start with ${CLIENTS} clients`, name, took)
+}
+
+const settings = { SANDBOX_CLOCK: '2026-11-02T09:00:00Z', SANDBOX_OPEN_REGISTRATION: 'true' }
+const subjects = {
+  memory: settings,
+  SQLite: { ...settings, SANDBOX_DATA: folderOf('sqlite') },
+  ...(DATABASE_URL && { Postgres: { ...settings, SANDBOX_DATABASE_URL: DATABASE_URL } }),
+}
+for (const [name, own] of Object.entries(subjects)) {
+  const { port, took } = await launch(own)
+  print('start', name, took)
+  await latencies(name, port)
+  await work(name, port)
+  if (name !== 'memory') await start(name, port, own)
+  await stopAll()
+}
