@@ -9,12 +9,11 @@ const LAYERS = [
   'openapi/',
   'areas/[^/]+/',
   'areas/index\\.ts',
-  // The parts of features that tenants hold.
-  'features/schemas\\.ts|features/[^/]+/(?:state|schemas)\\.ts',
+  // The parts of a feature that tenants and storage hold.
+  'sandbox/(?:schemas|[^/]+/(?:state|schemas|apply))\\.ts',
   'tenants/',
-  'features/',
   'storage/',
-  'control/',
+  'sandbox/',
   'console/',
   'server\\.ts',
   '(?:boot|start|config|command-line|health)\\.ts|client/',

@@ -39,7 +39,7 @@ const indexes = folders.map(folder => ({
  * processor time away. Tests of the others change their process, or mostly wait.
  */
 const ordered = [
-  ['control', 'tenants', 'http', 'persistence'],
+  ['sandbox', 'tenants', 'http', 'persistence'],
   ['console', 'docs', 'captures', 'areas', 'core', 'commands'],
   ['library'],
   ['program'],

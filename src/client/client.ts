@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Region } from '../core/rules/regions.js'
-import { toCurl, toExpectation } from '../features/request-log/snippets.js'
+import { toCurl, toExpectation } from '../sandbox/request-log/snippets.js'
 import type { Call, Connection } from './connection.js'
 import { createConnection } from './connection.js'
 import { ExpectationError } from './errors.js'

@@ -91,7 +91,7 @@ export async function writeCoverage(coverage: Coverage, folder: string): Promise
   if (![clients, operations, states].every(Array.isArray)) {
     throw new TypeError('writeCoverage: give what sandbox.coverage() resolves to.')
   }
-  const { renderCoverage } = await import('../features/coverage/views/coverage.js')
+  const { renderCoverage } = await import('../sandbox/coverage/views/coverage.js')
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'coverage.html'), renderCoverage(coverage))
   await writeFile(join(folder, 'coverage.json'), `${JSON.stringify(coverage, null, 2)}\n`)

@@ -5,24 +5,23 @@
  * Durations are ISO 8601 without years and months, for example `P3D` or `PT90M`.
  */
 import type { Static } from '@sinclair/typebox'
-import type * as control from '../control/schemas.js'
-import type { CoverageReport } from '../features/coverage/schemas.js'
-import type * as deprecations from '../features/deprecations/schemas.js'
-import type * as events from '../features/events/schemas.js'
-import type * as faults from '../features/faults/schemas.js'
-import type { Effect } from '../features/faults/state.js'
-import type * as outcomes from '../features/outcomes/schemas.js'
-import type { LoggedExchange } from '../features/request-log/request-log.js'
-import type * as requests from '../features/request-log/schemas.js'
-import type * as scenarios from '../features/scenarios/schemas.js'
-import type * as seed from '../tenants/seed.js'
-import type * as snapshot from '../tenants/snapshot.js'
+import type { CoverageReport } from '../sandbox/coverage/schemas.js'
+import type * as deprecations from '../sandbox/deprecations/schemas.js'
+import type * as events from '../sandbox/events/schemas.js'
+import type * as faults from '../sandbox/faults/schemas.js'
+import type { Effect } from '../sandbox/faults/state.js'
+import type * as control from '../sandbox/kinds/schemas.js'
+import type * as outcomes from '../sandbox/outcomes/schemas.js'
+import type * as requests from '../sandbox/request-log/schemas.js'
+import type { LoggedExchange } from '../sandbox/request-log/state.js'
+import type * as scenarios from '../sandbox/scenarios/schemas.js'
+import type * as state from '../sandbox/state/schemas.js'
 import type { Filter, Input } from './input.js'
 
 export type { LoggedExchange }
 
 /** Records to seed, in any state: the fields of the API, plus `status` and times. */
-export type SeedRecords = Input<seed.SeedRecords>
+export type SeedRecords = Input<state.SeedRecords>
 /** The result of `seed()`: the numbers of added records and of all records. */
 export type SeedResult = Static<typeof control.SeedResult>
 /** The result of `reset()` and `restore()`. */
@@ -30,11 +29,11 @@ export type ResetResult = Static<typeof control.ResetResult>
 /** The number of records of each kind. */
 export type Counts = ResetResult['counts']
 /** A client as one document. */
-export type State = snapshot.TenantSnapshot
+export type State = state.TenantSnapshot
 /** A state document of this or an earlier release, which lacks members that later releases have added. */
-export type StateDocument = snapshot.StateDocument
+export type StateDocument = state.StateDocument
 /** The settings of a client. */
-export type Settings = snapshot.Settings
+export type Settings = state.Settings
 
 /** The time of a client. */
 export type ClockState = Static<typeof control.ClockState>

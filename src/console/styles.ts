@@ -1,5 +1,5 @@
-import { coverageStyles } from '../features/coverage/views/styles.js'
 import { commonStyles, controlStyles } from '../http/pages/styles.js'
+import { coverageStyles } from '../sandbox/coverage/views/styles.js'
 
 /** The styles of the header and the navigation. */
 const shellStyles = `

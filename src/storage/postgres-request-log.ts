@@ -1,6 +1,6 @@
 import { errors } from '../core/errors.js'
-import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
-import { select, toLogged } from '../features/request-log/request-log.js'
+import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../sandbox/request-log/state.js'
+import { select, toLogged } from '../sandbox/request-log/state.js'
 
 /** Runs a statement. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<{ rows: Record<string, unknown>[] }>

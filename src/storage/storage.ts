@@ -1,5 +1,5 @@
-import type { RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
 import type { Eventually } from '../http/request-context.js'
+import type { RequestLog, RequestLogBounds } from '../sandbox/request-log/state.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 

@@ -5,9 +5,9 @@ import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import { AccountHolderName } from '../http/schemas.js'
 import { check } from '../http/validation.js'
+import { SeedRecords } from '../sandbox/state/schemas.js'
 import { withOriginsOf } from './fixtures.js'
 import type { TenantRegistry } from './registry.js'
-import { SeedRecords } from './seed.js'
 import { createTenant } from './tenant.js'
 
 /** The member of a fixture that is no list of records. */

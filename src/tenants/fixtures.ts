@@ -9,7 +9,7 @@ import { parseDuration } from '../core/time/duration.js'
 import type { Instant } from '../core/time/time.js'
 import { addDays, formatInstant, instantOf, localDate } from '../core/time/time.js'
 import { toList, toNoun } from '../core/words.js'
-import type { SeedRecords } from './seed.js'
+import type { SeedRecords } from '../sandbox/state/schemas.js'
 
 /**
  * A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. Its `senderName` is

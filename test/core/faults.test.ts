@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { createIds } from '../../src/core/ids.js'
 import { createClock } from '../../src/core/time/clock.js'
-import type { Delay, Fault, FaultRequest } from '../../src/features/faults/state.js'
-import { createFaults } from '../../src/features/faults/state.js'
+import type { Delay, Fault, FaultRequest } from '../../src/sandbox/faults/state.js'
+import { createFaults } from '../../src/sandbox/faults/state.js'
 
 /** Arms an endless fault and applies it to a number of requests. Returns the fault and the delays of the requests. */
 function run({ effect, probability = 1 }: Pick<FaultRequest, 'effect' | 'probability'>, requests = 1000) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { LightMyRequestResponse } from 'fastify'
 import t from 'tap'
-import { SeedRecords } from '../../src/tenants/seed.js'
+import { SeedRecords } from '../../src/sandbox/state/schemas.js'
 import { gist } from '../answers.js'
 import { build, connect } from '../helper.js'
 import type { Batch, Pair } from '../hostile-names.js'

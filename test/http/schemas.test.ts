@@ -3,8 +3,8 @@ import { Ajv } from 'ajv'
 import t from 'tap'
 import type { Area } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
-import { ScenarioFile } from '../../src/features/scenarios/schemas.js'
 import { isValid } from '../../src/http/validation.js'
+import { ScenarioFile } from '../../src/sandbox/scenarios/schemas.js'
 import { build } from '../helper.js'
 
 t.test('ARCHITECTURE, What holds everywhere: each schema is valid, which no server checks', async t => {

@@ -4,8 +4,8 @@ import type { Area } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
 import type { PayoutLinkVerb } from '../../src/areas/payout-links/lifecycle.js'
 import type { Bills, ClockStep, PayoutLinks } from '../../src/client/index.js'
-import type * as schemas from '../../src/control/schemas.js'
 import { toNoun, toTitle } from '../../src/core/words.js'
+import type * as schemas from '../../src/sandbox/kinds/schemas.js'
 
 // The library's own interfaces, compared with the server at compile time: `npm run typecheck` fails on a difference.
 

@@ -1,6 +1,6 @@
-import { reportOf } from '../../features/coverage/report.js'
-import { CoverageView } from '../../features/coverage/views/coverage.js'
 import { referenceTo } from '../../openapi/docs.js'
+import { reportOf } from '../../sandbox/coverage/report.js'
+import { CoverageView } from '../../sandbox/coverage/views/coverage.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 

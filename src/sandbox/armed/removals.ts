@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox'
+import type { ErrorCode } from '../../core/errors.js'
+import { toTitle } from '../../core/words.js'
+import { assumed, like, Text } from '../../http/schemas.js'
+import type { ControlRoute } from '../route.js'
+import { route } from '../route.js'
+import { Cleared } from '../schemas.js'
+
+/** Returns the calls that remove all items of a list, or one. */
+export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCode): ControlRoute[] {
+  const list = `${name}s` as const
+  const title = toTitle(name)
+  return [
+    route({
+      method: 'DELETE',
+      url: `/${list}`,
+      operationId: `clear${title}s`,
+      summary: `Remove all ${noun}s`,
+      // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
+      example: { client: 'app-{{client}}' },
+      response: Cleared,
+      handle: ({ tenant }) => {
+        const armed = tenant()[list]
+        const removed = armed.list().length
+        armed.clear()
+        return { removed }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      url: `/${list}/:id`,
+      operationId: `remove${title}`,
+      errors: [error],
+      summary: `Remove one ${noun}`,
+      params: Type.Object({
+        id: assumed(like(Text(1, 64), `${name}-1`), `The id of the ${noun}, such as \`${name}-1\`.`),
+      }),
+      response: Cleared,
+      handle: ({ tenant, params }) => {
+        tenant()[list].remove(params.id)
+        return { removed: 1 }
+      },
+    }),
+  ]
+}

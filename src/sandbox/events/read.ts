@@ -1,0 +1,52 @@
+import type { Static } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import type { Event } from '../../core/records/events.js'
+import type { Tenant } from '../../tenants/tenant.js'
+import { longPoll } from '../long-poll.js'
+import type { ControlContext } from '../route.js'
+import type { EventQuery } from './schemas.js'
+
+type EventsContext = Pick<
+  ControlContext,
+  'registry' | 'refresh' | 'lifeOf' | 'waiters' | 'now' | 'elapsed' | 'isClosing'
+>
+type Query = Static<typeof EventQuery>
+
+/** The maximum number of events in one answer. A reader requests the others afterwards. */
+const MOST = 1000
+
+function pageOf({ events }: Tenant, query: Query, after: number) {
+  const { events: data, areAll } = events.select(after, query, MOST)
+  return { data, last: areAll ? events.last() : (data.at(-1) as Event).seq }
+}
+
+/** Returns the milliseconds until the next due transition; Infinity: the clock does not get there by itself. */
+function untilNextDue({ clock }: Tenant, realNow: number): number {
+  const due = clock.nextDue()
+  const real = due === null ? null : clock.realTimeOf(due)
+  return real === null ? Infinity : Math.max(0, Math.ceil(real - realNow))
+}
+
+/**
+ * Returns the events after a number at once; with `wait`, at the next event or after that many seconds.
+ * When the tenant is replaced meanwhile, it returns the events of the new one.
+ * Throws or rejects with CLIENT_NOT_FOUND, and rejects as `longPoll`.
+ */
+export function readEvents(client: string, query: Query, request: FastifyRequest, context: EventsContext) {
+  const { registry, lifeOf, now } = context
+  const { wait = 0 } = query
+  let { after = 0 } = query
+  registry.tenant(client, now())
+  let life = lifeOf(client)
+  return longPoll<ReturnType<typeof pageOf>>({ ...context, client, seconds: wait, request }, (isEnd, answer) => {
+    const realNow = now()
+    const tenant = registry.tenant(client, realNow)
+    life ??= lifeOf(client)
+    const isReplaced = lifeOf(client) !== life
+    const page = pageOf(tenant, query, isReplaced ? 0 : after)
+    if (page.data.length > 0 || isEnd || isReplaced) answer(page)
+    // Events that did not match are not compared again.
+    after = Math.max(after, page.last)
+    return untilNextDue(tenant, realNow)
+  })
+}

@@ -1,0 +1,128 @@
+import type { Area, AreaName, SteeredStore } from '../../areas/index.js'
+import { areas, byUse } from '../../areas/index.js'
+import type { ErrorCode } from '../../core/errors.js'
+import type { Region } from '../../core/rules/regions.js'
+import { toNoun, toTitle, toWords } from '../../core/words.js'
+import { assumed, labelled } from '../../http/schemas.js'
+import type { ControlCall, ControlRoute } from '../route.js'
+import { route } from '../route.js'
+import * as schemas from './schemas.js'
+
+/** A kind of records, with the names of its calls. */
+interface Kind extends Area {
+  readonly name: AreaName
+  /** Such as `payout link`. */
+  readonly noun: string
+  /** The end of the operationIds of a record, such as `PayoutLink`. */
+  readonly title: string
+  /** The first word of the commands, such as `payout-links`. */
+  readonly command: string
+}
+
+const toCommand = (name: string) => toWords(name).replaceAll(' ', '-')
+
+/** A call of one record. */
+type RecordCall = ControlCall<unknown, { readonly region?: Region }, unknown>
+
+const kinds = byUse().map((name): Kind => {
+  const area: Area = areas[name]
+  const title = toTitle(area.lifecycle?.kind ?? name)
+  return { ...area, name, noun: toNoun(name), title, command: toCommand(name) }
+})
+
+/** The searches, one for each kind. */
+const searches = kinds.map(({ name, path, command, lifecycle, record }) =>
+  route({
+    method: 'GET',
+    url: `/${path}`,
+    operationId: `search${toTitle(name)}`,
+    command,
+    summary: `Search the ${toWords(name)} of all regions, newest first`,
+    description:
+      'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
+      'following pages.',
+    querystring: schemas.searchQuery(lifecycle?.states),
+    response: schemas.searchResult(`${toTitle(name)}Found`, record),
+    handle: ({ tenant, query }) => tenant()[name].search(query),
+  }),
+)
+
+/** The calls of one record of a kind: its moves, its outcome, and its explanation. */
+function callsOf({ name, path, noun, title, command, reference, notFound, regions, record, ...kind }: Kind) {
+  const { lifecycle, outcomes } = kind
+  if (lifecycle === undefined) return []
+  const isApart = regions === 'apart'
+  const codes: readonly ErrorCode[] = isApart ? ['MISSING_FIELD', notFound] : [notFound]
+  const response = schemas.explained(`Explained${title}`, lifecycle.explained ?? record)
+  const common = {
+    params: labelled(assumed, lifecycle.params.properties),
+    querystring: (isApart ? schemas.RecordQuery : schemas.ClientQuery) as typeof schemas.RecordQuery,
+    response,
+  }
+  const url = `/${path}/:${reference}`
+
+  const recordOf = ({ request, tenant, params, query: { region } }: RecordCall) => {
+    // Only kinds with a lifecycle come here, and the schemas have checked the parameters.
+    const store = tenant()[name] as unknown as SteeredStore
+    const given = (params as Readonly<Record<string, string>>)[reference] as string
+    return { store, given, region, explain: () => store.explain(given, request.sandbox.publicUrl, region) }
+  }
+
+  const moves = Object.entries(lifecycle.moves).flatMap(([verb, move]) => {
+    if ('update' in move) return []
+    const { example, operationId = `${verb}${title}`, summary = `Move a ${noun}: ${verb}`, description, body } = move
+    return route({
+      ...common,
+      method: 'POST',
+      url: `${url}/${verb}`,
+      operationId,
+      command: `${command} ${toCommand(verb)}`,
+      errors: [...codes, 'ILLEGAL_TRANSITION'],
+      summary,
+      description: ['The transition happens now, if it is legal in the present state.', description ?? []]
+        .flat()
+        .join(' '),
+      example: { [reference]: example },
+      ...(body && { body }),
+      handle(call) {
+        const { store, given, region, explain } = recordOf(call)
+        store.transition(given, verb, call.body, region)
+        return explain()
+      },
+    })
+  })
+
+  const ofOutcome = ({ call: { example, description, body } }: NonNullable<Area['outcomes']>) =>
+    route({
+      ...common,
+      method: 'PUT',
+      url: `${url}/outcome`,
+      operationId: `set${title}Outcome`,
+      command: `${command} outcome`,
+      errors: [...codes, 'ILLEGAL_TRANSITION'],
+      summary: `Give a ${noun} an outcome, if its state still allows it`,
+      description: `The outcome replaces an earlier one. ${description}`,
+      example: { [reference]: example },
+      body,
+      handle(call) {
+        const { store, given, explain } = recordOf(call)
+        store.setOutcome(given, (call.body as { outcome: string }).outcome)
+        return explain()
+      },
+    })
+
+  const explanation = route({
+    ...common,
+    method: 'GET',
+    url,
+    operationId: `explain${title}`,
+    command: `${command} explain`,
+    errors: codes,
+    summary: `Explain a ${noun}: record, timeline, next transition, legal moves`,
+    handle: call => recordOf(call).explain(),
+  })
+  return [...moves, ...(outcomes ? [ofOutcome(outcomes)] : []), explanation]
+}
+
+/** The calls that act on records. They follow from the table of areas. */
+export const recordRoutes: readonly ControlRoute[] = [...searches, ...kinds.flatMap(callsOf)]

@@ -1,0 +1,154 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { ownerOf } from '../areas/oauth/tokens.js'
+import { LONGEST_CLIENT_ID } from '../bounds.js'
+import { bearerOf } from '../http/authenticate.js'
+import { pathOf } from '../http/url.js'
+import type { TenantListener, TenantRegistry } from '../tenants/registry.js'
+import { DEMO_CLIENT } from '../tenants/registry.js'
+import type { Coverage } from './coverage/coverage.js'
+import { coverAnswer } from './coverage/coverage.js'
+import type { EventWaiters, Refresh } from './events/waiters.js'
+import type { RequestLog } from './request-log/state.js'
+import { exchangeOf } from './request-log/state.js'
+
+export interface ObserverOptions {
+  readonly registry: TenantRegistry
+  readonly requestLog: RequestLog
+  readonly coverage: Coverage
+  /** Returns the real time in milliseconds. */
+  now(): number
+  /** The calls that wait for requests. */
+  readonly requestWaiters: EventWaiters
+  /** Brings a client into memory that is only in the database, and up to date. */
+  readonly refresh: Refresh
+  /** Whether other servers use the database, too. */
+  readonly isShared: boolean
+}
+
+/**
+ * Observes each exchange when its answer is ready, delivered or not: logs the exchange of a client, and counts it
+ * for its coverage. A failure to log is reported and does not change the answer.
+ */
+export const observer = fp<ObserverOptions>((app, options, done) => {
+  const { registry, requestLog, requestWaiters, coverage, now, refresh, isShared } = options
+
+  function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+    try {
+      const at = registry.timeOf(clientId, now(), request.sandbox.tenant)
+      const resets = request.sandbox.tenant?.resets ?? registry.resetsSoFar(clientId)
+      requestLog.add(clientId, exchangeOf(request, reply, payload, at), resets)
+      requestWaiters.wake(clientId)
+    } catch (error) {
+      request.log.error({ err: error }, 'a request cannot be logged')
+    }
+    coverAnswer(coverage, clientId, request, reply)
+  }
+
+  /** Returns the clients that a request may be of: that of its tenant, else those that it names and the demo client. */
+  function claimsOf(request: FastifyRequest, isUnavailable: boolean): Claim[] {
+    const { tenant } = request.sandbox
+    const credential = credentialOf(request)
+    if (tenant !== undefined) {
+      const { clientId, resets } = tenant
+      const isProven = (isRead: boolean) => {
+        const present = registry.peek(clientId)
+        if (present !== undefined || isRead) return present?.resets === resets
+        // A token is of a stored client, but credentials may be of a registration that is not stored.
+        return (credential === undefined || !isUnavailable) && registry.resetsOf(clientId) === undefined
+      }
+      return [{ clientId, isCurrent: registry.peek(clientId) === tenant, isProven }]
+    }
+    const token = bearerOf(request)
+    const owner = token && ownerOf(token)
+    // The metadata of the service name a client by their query.
+    const named = credential ?? request.sandbox.clientId
+    return [
+      ...(named !== undefined ? [{ clientId: named, isProven: () => registry.has(named) }] : []),
+      ...(token && owner ? [{ clientId: owner, isProven: () => registry.ownerOf(token) === owner }] : []),
+      { clientId: DEMO_CLIENT.clientId, isCurrent: !isShared, isProven: () => true },
+    ]
+  }
+
+  /**
+   * Calls back with the first client that is proven. A request of one that cannot be read has none.
+   * @param isAway whether the request was refused since the database is away: it does not wait twice
+   */
+  function find([claim, ...others]: readonly Claim[], isAway: boolean, done: (clientId?: string) => void) {
+    if (claim === undefined) {
+      done()
+      return
+    }
+    const { clientId, isProven } = claim
+    const { isCurrent = !isShared && registry.peek(clientId) !== undefined && isProven(true) } = claim
+    const look = (isRead: boolean) => {
+      if (isProven(isRead)) done(clientId)
+      else find(isRead ? others : [], isAway, done)
+    }
+    // The client may be out of memory, in a transaction that is not stored, or another one on another server.
+    if (isCurrent || isAway) look(!isAway)
+    else refresh(clientId, error => look(error === undefined))
+  }
+
+  app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
+    sandbox.content = content
+    next(null, content)
+  })
+  app.addHook('onSend', (request, reply, payload, next) => {
+    if (!isOfApp(request)) {
+      next()
+      return
+    }
+    const isUnavailable = reply.statusCode === 503
+    const isAway = isShared && isUnavailable && request.sandbox.tenant === undefined
+    find(claimsOf(request, isUnavailable), isAway, clientId => {
+      if (clientId !== undefined) observe(clientId, request, reply, payload)
+      next()
+    })
+  })
+  done()
+})
+
+/** A client that a request may be of. */
+interface Claim {
+  readonly clientId: string
+  /** Whether the client need not be looked up. By default, it is in memory, proven, and of no other server. */
+  readonly isCurrent?: boolean
+  /**
+   * Whether the request is of the client.
+   * @param isRead whether the client is up to date in memory
+   */
+  isProven(isRead: boolean): boolean
+}
+
+/** Whether a request may be one of the app under test: the control plane and the browsers of recipients are not. */
+function isOfApp({ url, sandbox: { route, isForeign } }: FastifyRequest): boolean {
+  return !isForeign && !route.schema?.hide && !(route.url ?? pathOf(url)).startsWith('/_sandbox')
+}
+
+/** Returns the client id of a token request. */
+function credentialOf({ body }: FastifyRequest): string | undefined {
+  const { client_id: clientId } = (body ?? {}) as { client_id?: unknown }
+  return typeof clientId === 'string' && clientId.length <= LONGEST_CLIENT_ID ? clientId : undefined
+}
+
+/** Forgets the exchanges of clients that are reset or removed. A fork counts for the coverage of its origin, too. */
+export function forgetExchanges({
+  requestLog,
+  coverage,
+}: Pick<ObserverOptions, 'requestLog' | 'coverage'>): TenantListener {
+  return {
+    onCreated({ clientId }, { reason, origin }) {
+      if (reason === 'reset') {
+        requestLog.remove(clientId)
+        coverage.reset(clientId)
+      }
+      if (origin !== undefined) coverage.fork(clientId, origin)
+    },
+    onRemoved(clientId, reason) {
+      if (reason === 'released') return
+      requestLog.remove(clientId)
+      coverage.remove(clientId)
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyReply, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
+import { refuseWithPage } from '../http/pages/refusal.js'
+import { failures } from '../http/schemas.js'
+import { inTransaction } from '../storage/handlers.js'
+import type { Storage } from '../storage/storage.js'
+import { clientOf } from '../tenants/client-of.js'
+import type { ControlContext, ControlRoute } from './route.js'
+import { ClientQuery, Nothing } from './schemas.js'
+
+/** The parts of the server that the control plane acts on, with those that only `addRoutes` and its own rows need. */
+export interface ControlPlane extends ControlContext {
+  readonly storage: Storage
+}
+
+/** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
+export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: readonly ControlRoute[]): void {
+  for (const row of routes) {
+    const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
+    const { status = 200, isGlobal = false, isOpen = false, hasPage = false } = row
+    const { isReplacing = false, errors = [], querystring = ClientQuery } = row
+    const { isChange = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
+    const { creates, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
+    const { registry, storage, now } = context
+
+    const act: RouteHandlerMethod = (request, reply) => {
+      const { params, query, body } = request
+      const client = clientOf(request)
+      const { realNow = now() } = request.sandbox
+      const tenant = () => registry.tenant(client, realNow)
+      reply.code(status)
+      return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
+    }
+    const handler = inTransaction(
+      storage,
+      {
+        clientOf,
+        otherOf: ({ body }) => creates?.(body),
+        isRead: () => method === 'GET',
+        skipsDueWork: isReplacing,
+        enter(request, realNow) {
+          const client = clientOf(request)
+          return isChange ? registry.tenant(client, realNow) : registry.peek(client)
+        },
+      },
+      act,
+    )
+
+    app.route({
+      method,
+      url,
+      // A typo must not act on another tenant, nor leave a test green.
+      config: { isStrict: true, isOpen, hasPage },
+      ...(hasPage && { errorHandler: refuseWithPage }),
+      ...(bodyLimit !== undefined && { bodyLimit }),
+      schema: {
+        operationId,
+        summary,
+        ...(description !== undefined && { description }),
+        'x-command': commandOf(row),
+        tags: [url.split('/')[1] || 'overview'],
+        'x-fidelity': 'assumed',
+        'x-error-codes': isGlobal ? errors : ['CLIENT_NOT_FOUND', ...errors],
+        ...(example !== undefined && { 'x-example': example }),
+        ...(isOpen && { security: [] }),
+        ...(params !== undefined && { params }),
+        querystring,
+        ...(body !== undefined && { body }),
+        response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
+      },
+      preHandler: [
+        ...(!isGlobal && method !== 'GET' ? [nameClientOf] : []),
+        ...(prepare === undefined ? [] : [preparing(() => prepare(context))]),
+      ],
+      handler: isGlobal ? act : handler,
+    })
+  }
+}
+
+/**
+ * Returns the command of a call: the words of its path, such as `clock advance`. A path of one word gets the verb of the
+ * operationId behind it, such as `faults arm`, unless the call is the list or has the same name.
+ */
+function commandOf({ command, method, url, operationId }: ControlRoute): string {
+  const [noun = 'overview', ...others] = url.split('/').filter(word => word !== '' && !word.startsWith(':'))
+  const [verb] = /^[a-z]+/.exec(operationId) as RegExpExecArray
+  const isWhole = verb === noun || (method === 'GET' && !url.includes(':'))
+  return command ?? [noun, ...(others.length > 0 || isWhole ? others : [verb])].join(' ')
+}
+
+/** The longest client id that an answer names: an unknown one can be as long as a URL. */
+const MOST_NAMED = 1000
+
+/** Names the client of a call that changes something in its answer, also in a refusal. */
+export function nameClient(reply: FastifyReply, clientId: string): void {
+  if (clientId.length <= MOST_NAMED) reply.header('sandbox-client', encodeURIComponent(clientId))
+}
+
+/** A page beside JSON. */
+const PAGE = { 'text/html': Type.String({ description: 'A page for people, for a request that prefers HTML.' }) }
+
+/** Returns the schemas of an answer by media type. */
+const byType = (response: TSchema, others: Readonly<Record<string, TSchema>>) => ({
+  description: 'Success.',
+  content: Object.fromEntries(
+    Object.entries({ 'application/json': response, ...others }).map(([type, schema]) => [type, { schema }]),
+  ),
+})
+
+const nameClientOf: preHandlerHookHandler = (request, reply, next) => {
+  nameClient(reply, clientOf(request))
+  next()
+}
+
+const preparing =
+  (prepare: () => Promise<void>): preHandlerHookHandler =>
+  (_request, _reply, next) =>
+    void prepare().then(() => next(), next)

@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Static } from '@sinclair/typebox'
+import { errors, shorten } from '../../core/errors.js'
+import { ownMember } from '../../core/own-member.js'
+import { createGlob } from '../../core/rules/glob.js'
+import { isObject } from '../../http/json-body.js'
+import { maskHeaders, maskJson, maskPath, maskText } from '../../http/masking.js'
+import type { Verification, VerificationResult } from './schemas.js'
+import type { LoggedExchange, RequestPage } from './state.js'
+
+type Expected = Static<typeof Verification>
+type Shown = NonNullable<Static<typeof VerificationResult>['nearestMisses']>[number]['differences'][number]
+
+/** A place in a request, such as `body.amount`. */
+interface Place {
+  readonly name: string
+  readonly owner: Place | undefined
+}
+
+/** A part of an expectation, and that of a request. */
+interface Pair {
+  readonly at: Place
+  readonly expected: unknown
+  /** Undefined: the request has none. */
+  readonly actual: unknown
+}
+
+/** A request that differs, and by how much. */
+interface Miss {
+  readonly request: LoggedExchange
+  readonly differences: readonly Pair[]
+  readonly distance: number
+}
+
+const NEAREST = 3
+const MOST_DIFFERENCES = 50
+/** The characters of JSON in the differences of a miss, after which the others are omitted. */
+const MOST_CHARACTERS = 100_000
+/** The characters of JSON in a value of a difference. A longer one is shown as the beginning of its text. */
+const MOST_OF_VALUE = 10_000
+
+/**
+ * Counts the logged requests that are as described. Of headers and JSON members, those count that are named; `*` in a
+ * path stands for any run of characters.
+ * @throws MALFORMED_REQUEST (more than one way to say how many), INVALID_FIELD (atLeast above atMost)
+ */
+export function verify({ data, dropped }: RequestPage, expected: Expected): Static<typeof VerificationResult> {
+  const { times, atLeast, atMost } = boundsOf(expected)
+  const differencesOf = createComparison(expected)
+  let count = 0
+  let nearest: readonly Miss[] = []
+  for (const request of data) {
+    const differences = differencesOf(request)
+    const distance = differences.reduce((sum, difference) => sum + weight(difference), 0)
+    if (distance === 0) count++
+    else nearest = withMiss(nearest, { request, differences, distance })
+  }
+  const matched = times === undefined ? count >= atLeast && count <= atMost : count === times
+  if (matched) return { matched, count, dropped }
+  const masked = maskExpected(expected)
+  const nearestMisses = nearest.map(({ request, differences: all }) => {
+    const { seq, method, path, status } = request
+    const differences: Shown[] = []
+    let room = MOST_CHARACTERS
+    for (const difference of all) {
+      if (differences.length === MOST_DIFFERENCES || room <= 0) break
+      const shown = shownOf(difference, masked)
+      room -= JSON.stringify(shown).length
+      differences.push(shown)
+    }
+    const omitted = all.length - differences.length
+    return { seq, method, path, status, differences, ...(omitted > 0 && { omitted }) }
+  })
+  return { matched, count, dropped, nearestMisses }
+}
+
+function boundsOf({ times, atLeast, atMost }: Expected) {
+  if (times !== undefined && (atLeast !== undefined || atMost !== undefined)) {
+    throw errors.malformed('times', 'Give times, or atLeast and atMost.')
+  }
+  if (atLeast !== undefined && atMost !== undefined && atLeast > atMost) {
+    throw errors.invalid('atLeast', 'atLeast must be at most atMost.')
+  }
+  return { times, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? Infinity }
+}
+
+/** Returns a function that lists the differences of a request. */
+function createComparison({ method, path, query, headers = {}, body, status }: Expected) {
+  const isPath = path === undefined ? undefined : createGlob(path)
+  const fields = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  if (Object.keys(fields).length < Object.keys(headers).length) {
+    throw errors.invalid('headers', 'headers must have each name once, in any case.')
+  }
+  return (request: LoggedExchange): readonly Pair[] => [
+    ...(method === undefined ? [] : compare('method', method, request.method)),
+    ...(isPath?.(request.path) === false ? [{ at: placeOf('path'), expected: path, actual: request.path }] : []),
+    ...(status === undefined ? [] : compare('status', status, request.status)),
+    ...compare('headers', fields, request.headers),
+    ...(query === undefined ? [] : compare('query', query, request.query)),
+    ...(body === undefined ? [] : compare('body', body, request.body)),
+  ]
+}
+
+/** Compares the given members of objects, and all items of arrays. Values can be nested deeper than calls. */
+function compare(name: string, expected: unknown, actual: unknown): Pair[] {
+  const differences: Pair[] = []
+  const pending: Pair[] = [{ at: placeOf(name), expected, actual }]
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const { at, expected, actual } = pair
+    if (!isRecord(expected) || !isRecord(actual)) {
+      if (expected !== actual && !isDeepStrictEqual(expected, actual)) differences.push(pair)
+      continue
+    }
+    // The last one is compared first.
+    for (const name of Object.keys(expected).reverse()) {
+      const own = Object.hasOwn(actual, name) ? actual[name] : undefined
+      pending.push({ at: placeOf(name, at), expected: expected[name], actual: own })
+    }
+  }
+  return differences
+}
+
+const placeOf = (name: string, owner?: Place): Place => ({ name, owner })
+
+const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)
+
+/** Another operation is further away than another value. */
+const weight = ({ at: { name, owner } }: Pair) =>
+  owner === undefined && (name === 'method' || name === 'path') ? 10 : 1
+
+/** Adds a miss that is later than the others. Keeps those that differ least; of equals, the latest. */
+function withMiss(misses: readonly Miss[], miss: Miss): readonly Miss[] {
+  const nearer = misses.filter(({ distance }) => distance < miss.distance)
+  return [...nearer, miss, ...misses.slice(nearer.length)].slice(0, NEAREST)
+}
+
+/** Masks an expectation like a logged request. Otherwise it could also be nested too deeply for an answer. */
+function maskExpected(expected: Expected): unknown {
+  const fields = Object.entries(expected.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+  const path = expected.path === undefined ? {} : { path: maskPath(expected.path) }
+  return { ...(maskJson(expected) as Expected), ...path, headers: maskHeaders(Object.fromEntries(fields)) }
+}
+
+function shownOf({ at, actual }: Pair, masked: unknown): Shown {
+  const names: string[] = []
+  for (let place: Place | undefined = at; place !== undefined; place = place.owner) names.unshift(maskText(place.name))
+  // A secret is masked as a whole: its members are not there.
+  const expected = names.reduce((value, name) => (isRecord(value) ? ownMember(value, name) : value), masked)
+  // Each name first: one can be as long as a body, and stand before thousands of values.
+  return {
+    at: shorten(names.map(name => shorten(name)).join('.')),
+    expected: clip(expected),
+    ...(actual !== undefined && { actual: clip(actual) }),
+  }
+}
+
+/** Returns a value, or the beginning of its text: a value can be as long as a body. */
+function clip(value: unknown): unknown {
+  const json = JSON.stringify(value) as string | undefined
+  if (json === undefined || json.length <= MOST_OF_VALUE) return value
+  return `${(typeof value === 'string' ? value : json).slice(0, MOST_OF_VALUE)}…`
+}

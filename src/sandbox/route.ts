@@ -1,0 +1,132 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../core/errors.js'
+import { JSON_TYPE } from '../http/error-handler.js'
+import type { Operation } from '../http/operations.js'
+import type { Documents } from '../openapi/documents.js'
+import type { DocumentedRoute } from '../openapi/routes.js'
+import type { TenantRegistry } from '../tenants/registry.js'
+import type { Tenant } from '../tenants/tenant.js'
+import type { Coverage } from './coverage/coverage.js'
+import type { EventWaiters, Refresh } from './events/waiters.js'
+import type { RequestLog } from './request-log/state.js'
+import type { Scenarios } from './scenarios/files.js'
+
+/** The parts of the server that the control plane acts on. */
+export interface ControlContext {
+  readonly registry: TenantRegistry
+  readonly requestLog: RequestLog
+  readonly coverage: Coverage
+  readonly waiters: EventWaiters
+  /** The calls that wait for requests. */
+  readonly requestWaiters: EventWaiters
+  /** Brings a tenant up to date, then calls back. */
+  readonly refresh: Refresh
+  /** Identifies the life of a tenant. Undefined: it begins with this call. */
+  lifeOf(clientId: string): unknown
+  readonly scenarios: Scenarios
+  /** The operations of the API, for faults and deprecations. */
+  readonly operations: readonly Operation[]
+  /** The documented routes, for coverage. */
+  readonly documented: readonly DocumentedRoute[]
+  /** The OpenAPI documents. */
+  readonly documents: Documents
+  /** Returns the real time in milliseconds. */
+  now(): number
+  /** Returns real milliseconds since some moment, to measure a wait. A test can fake `now`. */
+  elapsed(): number
+  isClosing(): boolean
+}
+
+/** The arguments of a handler. */
+export interface ControlCall<P, Q, B> extends ControlContext {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** The client id of the tenant that the call acts on. */
+  readonly client: string
+  /** Returns that tenant. Throws CLIENT_NOT_FOUND. */
+  tenant(): Tenant
+  /** The real time, in milliseconds. */
+  readonly realNow: number
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+}
+
+/** One row of the table of routes. */
+export interface ControlRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/_sandbox`. */
+  readonly url: string
+  /** The name of the call in the OpenAPI document: a verb and a noun. The service has no operation of this name. */
+  readonly operationId: string
+  readonly summary: string
+  /** The behaviour that the summary does not show. */
+  readonly description?: string
+  /**
+   * The command of the call, where it does not follow from the url and the operationId (`commandOf` in src/control/route.ts).
+   * `FILE` at its end is a file with the body, or for the answer of a call without one; `[FILE]` can be omitted.
+   */
+  readonly command?: string
+  readonly params?: TSchema
+  /** By default, it names the tenant. */
+  readonly querystring?: TSchema
+  /** The parameters in the example of the call, where those of its schemas would not do. */
+  readonly example?: Readonly<Record<string, string>>
+  readonly body?: TSchema
+  readonly response: TSchema
+  /** The schemas of answers in other media types than JSON. */
+  readonly otherTypes?: Readonly<Record<string, TSchema>>
+  /** The status of success; 200 by default. */
+  readonly status?: number
+  /**
+   * Whether the call changes its tenant, all or nothing. By default, all but GET do. One that creates another tenant object
+   * does not.
+   */
+  readonly isChange?: boolean
+  /** Whether the call acts on no tenant. */
+  readonly isGlobal?: boolean
+  /** Whether the call replaces or removes the tenant, so that its due work stays undone. */
+  readonly isReplacing?: boolean
+  /** Whether the call answers a page, too, to requests that prefer HTML. */
+  readonly hasPage?: boolean
+  /** Whether the call needs no admin token. */
+  readonly isOpen?: boolean
+  /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
+  readonly errors?: readonly ErrorCode[]
+  /** Returns another client that the call creates. */
+  creates?(body: unknown): string
+  /** The largest body in bytes, where it is more than usual. */
+  readonly bodyLimit?: number
+  /** Loads the parts of the call that need time, before its transaction. */
+  prepare?(context: ControlContext): Promise<void>
+  handle(call: ControlCall<unknown, unknown, unknown>): unknown
+}
+
+type StaticOf<S> = S extends TSchema ? Static<S> : undefined
+
+/** Types the handler of a row by the schemas of the row. */
+export function route<
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'handle' | 'creates'> & {
+    params?: P
+    querystring?: Q
+    body?: B
+    handle(call: ControlCall<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
+    creates?(body: StaticOf<B>): string
+  },
+): ControlRoute {
+  return row as unknown as ControlRoute
+}
+
+/** The indentation of documents. */
+const INDENT = 2
+
+/** Returns a document that people read, too; made here, so that its members stay in their order. */
+export function toDocument(reply: FastifyReply, value: object, indent = INDENT): string {
+  reply.type(JSON_TYPE)
+  return JSON.stringify(value, null, indent)
+}
