@@ -4,6 +4,8 @@ export interface Part {
   /** Null: a part without a file name, which is a plain field. */
   fileName?: string | null
   type?: string | null
+  /** Further parameters of Content-Disposition, before the others. */
+  disposition?: string
   content?: Buffer | string
 }
 
@@ -13,9 +15,9 @@ export const MULTIPART = { 'content-type': `multipart/form-data; boundary=${BOUN
 /** Returns a multipart body (RFC 7578), spelled out so that tests can spoil it. A part is a small PDF by default. */
 export function multipart(...parts: Part[]): Buffer {
   const pieces = parts.flatMap(
-    ({ name = 'file', fileName = 'bill.pdf', type = 'application/pdf', content = '%PDF-1.7\n' }) => [
+    ({ name = 'file', fileName = 'bill.pdf', type = 'application/pdf', disposition = '', content = '%PDF-1.7\n' }) => [
       `--${BOUNDARY}\r\n`,
-      `Content-Disposition: form-data; name="${name}"${fileName === null ? '' : `; filename="${fileName}"`}\r\n`,
+      `Content-Disposition: form-data${disposition}; name="${name}"${fileName === null ? '' : `; filename="${fileName}"`}\r\n`,
       type === null ? '' : `Content-Type: ${type}\r\n`,
       '\r\n',
       content,

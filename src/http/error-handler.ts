@@ -31,7 +31,6 @@ const translations = new Map<unknown, (request: FastifyRequest) => ApiError>([
   ],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', wrongMediaType],
   ['FST_ERR_BAD_URL', () => errors.malformed(null, 'The request target is not valid.')],
-  ['FST_REQ_FILE_TOO_LARGE', () => errors.payloadTooLarge('file', '10 MiB')],
   ['ECONNRESET', () => errors.malformed(null, 'The connection ended in the middle of the body.')],
   // The reader of a download of the console is gone.
   ['LIGHT_ECONNRESET', () => errors.unavailable('The connection is closed.')],

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import type { ApiError } from '../core/errors.js'
 import { errors, shorten } from '../core/errors.js'
 import { notUnicode } from './json-body.js'
-import { partsOf } from './multipart.js'
 import { isDecodable } from './url.js'
 
 export const FORM = 'application/x-www-form-urlencoded'
@@ -48,6 +47,15 @@ export function toFields(pairs: Iterable<readonly [name: string, value: string]>
     fields[name] = value
   }
   return fields
+}
+
+/** Yields the parts of a body. After a refusal, the rest of it is not parsed. */
+async function* partsOf(request: FastifyRequest) {
+  try {
+    yield* request.parts()
+  } finally {
+    request.raw.unpipe().resume()
+  }
 }
 
 /** A form as it was sent. */
