@@ -5,6 +5,7 @@ import { DEFAULT_BOUNDS, LONGEST_ACCOUNT_HOLDER_NAME, LONGEST_CLIENT_ID } from '
 import { quote, shorten } from './core/errors.js'
 import { isHostPattern } from './core/rules/hosts.js'
 import { isOriginPattern } from './core/rules/origins.js'
+import { textOf } from './core/text.js'
 import type { Instant } from './core/time/time.js'
 import { parseInstant } from './core/time/time.js'
 import type { ClientEntry } from './tenants/registry.js'
@@ -243,7 +244,7 @@ const CLIENTS_FORM =
 function readClients(path: string): readonly ClientEntry[] | typeof INVALID {
   let value: unknown
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'))
+    value = JSON.parse(textOf(readFileSync(path)))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== undefined) throw new ConfigError(`SANDBOX_CLIENTS=${quote(path)} cannot be read: ${code}.`)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Request } from '../client/connection.js'
 import { COMMON, type Options, type Values } from '../command-line.js'
 import { ConfigError } from '../config.js'
+import { textOf } from '../core/text.js'
 import type { Command, Field } from './catalogue.js'
 
 /** Returns the options of a command. Those of a body with members of any name are the given ones. */
@@ -74,7 +75,7 @@ function parseJson(text: string): unknown {
 /** Reads a file of JSON, or of YAML, which takes longer; `-` is the standard input. @throws ConfigError */
 async function readDocument(path: string): Promise<unknown> {
   try {
-    const text = readFileSync(path === '-' ? 0 : path, 'utf8')
+    const text = textOf(readFileSync(path === '-' ? 0 : path))
     return parseJson(text) ?? (await import('yaml')).parse(text)
   } catch (error) {
     throw new ConfigError(`${path}: ${(error as Error).message.split('\n')[0]}`)

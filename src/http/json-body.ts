@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import parse from 'secure-json-parse'
 import { errors, shorten } from '../core/errors.js'
+import { textOf } from '../core/text.js'
 
 /**
  * Parses a JSON object (RFC 8259) in UTF-8 without members that could poison a prototype (decisions §1). The log has its text.
@@ -12,7 +13,7 @@ export function parseJson(request: FastifyRequest, bytes: Buffer): object | unde
   if (bytes.length === 0) return undefined
   assertDense(bytes)
   if (!isUtf8(bytes)) throw errors.malformed(null, 'The body is not UTF-8.')
-  const text = bytes.toString()
+  const text = textOf(bytes)
   request.sandbox.bodyText = text
   return parseObject(text)
 }

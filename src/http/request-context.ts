@@ -38,8 +38,17 @@ export interface RequestContext {
   bodyText: string | undefined
   /** The fields of a form as they were sent, for the request log. */
   form: Readonly<Record<string, string>> | undefined
+  /** The readings of client credentials, the likeliest first. Each has the hint that it was taken. */
+  credentials: readonly Credentials[]
   /** The uploaded file, on routes that take one. */
   upload: Upload | undefined
+}
+
+/** Client credentials, with a hint for the client that they belong to. */
+export interface Credentials {
+  readonly client_id: string
+  readonly client_secret: string
+  readonly hint?: string | undefined
 }
 
 /** A value, at once or after waiting. */
@@ -72,6 +81,7 @@ const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext,
   faults: null,
   bodyText: undefined,
   form: undefined,
+  credentials: [],
   upload: undefined,
 })
 

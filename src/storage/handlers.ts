@@ -3,8 +3,9 @@ import { ownerOf as ownerOfToken } from '../areas/oauth/tokens.js'
 import type { PageOptions } from '../areas/payout-links/pages.js'
 import type { AuthenticateOptions } from '../http/authenticate.js'
 import { bearerOf } from '../http/authenticate.js'
-import { hintRegistration } from '../http/hints.js'
+import { hint, hintRegistration } from '../http/hints.js'
 import { operationOf } from '../http/operations.js'
+import type { Credentials } from '../http/request-context.js'
 import { isRead } from '../http/url.js'
 import { applyFaults, hasFault } from '../sandbox/faults/apply.js'
 import { clientOf } from '../tenants/client-of.js'
@@ -111,17 +112,29 @@ export const apiRules = (registry: TenantRegistry): TransactionRules => ({
 
 /** The rules of token requests, whose tenant is that of the credentials. */
 export const tokenRules = (registry: TenantRegistry): TransactionRules => {
-  const credentialsOf = ({ body }: FastifyRequest) => body as { client_id: string; client_secret: string }
+  const readingsOf = ({ body, sandbox }: FastifyRequest): readonly Credentials[] =>
+    sandbox.credentials.length > 0 ? sandbox.credentials : [body as Credentials]
+  /** Returns the reading with a client that is known, else the first one. */
+  const clientOf = (request: FastifyRequest) => {
+    const ids = readingsOf(request).map(({ client_id }) => client_id)
+    return ids.find(registry.has) ?? (ids[0] as string)
+  }
+  const credentialsOf = (request: FastifyRequest) => {
+    const clientId = clientOf(request)
+    const readings = readingsOf(request).filter(({ client_id }) => client_id === clientId)
+    return readings.find(reading => registry.hasSecret(clientId, reading.client_secret)) ?? (readings[0] as Credentials)
+  }
   return {
-    clientOf: request => credentialsOf(request).client_id,
+    clientOf,
     isRead(request, realNow) {
-      const tenant = registry.peek(credentialsOf(request).client_id)
+      const tenant = registry.peek(clientOf(request))
       return tenant === undefined || !hasFault(request, tenant, realNow)
     },
     enter(request, realNow) {
-      const { client_id, client_secret } = credentialsOf(request)
+      const { client_id, client_secret, hint: reading } = credentialsOf(request)
       const isNew = !registry.has(client_id)
       request.sandbox.tenant = registry.authenticate(client_id, client_secret, realNow)
+      if (reading !== undefined) hint(request, reading)
       if (isNew) hintRegistration(request, registry.lookalikeOf(client_id))
       return pass(request, request.sandbox.tenant, realNow)
     },

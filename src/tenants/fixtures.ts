@@ -4,6 +4,7 @@ import type { Area } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { ownMember } from '../core/own-member.js'
 import { isAllowedOrigin } from '../core/rules/origins.js'
+import { textOf } from '../core/text.js'
 import { addOpenDays, onOrAfter, T2 } from '../core/time/business-days.js'
 import { parseDuration } from '../core/time/duration.js'
 import type { Instant } from '../core/time/time.js'
@@ -31,7 +32,7 @@ export function loadFixtures(...folders: string[]): Fixtures {
 function parse(path: string): Fixture {
   let value: unknown
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'))
+    value = JSON.parse(textOf(readFileSync(path)))
   } catch (error) {
     throw new Error(`${path} is not JSON: ${(error as Error).message}`)
   }

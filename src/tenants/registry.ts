@@ -1,4 +1,4 @@
-import { ownerOf } from '../areas/oauth/tokens.js'
+import { DEFAULT_SCOPE, ownerOf } from '../areas/oauth/tokens.js'
 import { DEFAULT_BOUNDS } from '../bounds.js'
 import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
@@ -57,7 +57,7 @@ export interface Identity {
   /** Added to the generation of tokens in the state: a restored state makes no expired token valid. Absent: 0. */
   readonly tokenGenerationOffset?: number
   readonly fixture: string
-  readonly scope: string
+  readonly scope?: string | undefined
   readonly allowedOrigins: readonly string[]
   /** The setting at the start of a tenant. Absent: that of the fixture. */
   readonly senderName?: string | undefined
@@ -99,13 +99,13 @@ export const DEMO_CLIENT: ClientEntry = {
 
 /** The client ids that can be registered (decisions §3). In a path, clients of HTTP remove `.` and `..` before they send it. */
 const REGISTRABLE = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
-const DEFAULT_SCOPE = 'payments'
 const DEFAULT_FIXTURE = 'empty'
 
 interface Registration {
   readonly clientId: string
   fixture: string
-  readonly scope: string
+  /** Undefined: that of each token request. */
+  readonly scope: string | undefined
   readonly allowedOrigins: readonly string[]
   readonly senderName: string | undefined
   /** A digest, so that comparisons have one length. */
@@ -141,7 +141,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     client: Pick<Identity, 'clientId' | 'secretDigest' | 'senderName'> &
       Omit<ClientEntry, 'clientSecret' | 'senderName'>,
   ): Registration {
-    const { clientId, secretDigest, fixture = DEFAULT_FIXTURE, scope = DEFAULT_SCOPE, senderName } = client
+    const { clientId, secretDigest, fixture = DEFAULT_FIXTURE, scope, senderName } = client
     const { allowedOrigins = DEFAULT_ALLOWED_ORIGINS } = client
     const resets = retired.get(clientId) ?? 0
     return {
@@ -301,7 +301,9 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
 
   /** Returns the client of an identity: a listed one, or one that is not registered yet. */
   function known({ resets, tokenGenerationOffset = 0, ...identity }: Identity): Registration {
-    const client = configured.get(identity.clientId) ?? registration(identity)
+    // Release 1.0.0 stored the default.
+    const scope = identity.scope === DEFAULT_SCOPE ? undefined : identity.scope
+    const client = configured.get(identity.clientId) ?? registration({ ...identity, scope })
     client.resets = resets
     client.tokenGenerationOffset = tokenGenerationOffset
     return client
@@ -313,6 +315,9 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     maxRecords,
     /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
     fixtureRecords,
+    /** Returns whether a client has a secret. */
+    hasSecret: (clientId: string, secret: string): boolean =>
+      isSame(digestOf(secret), find(clientId)?.secretDigest ?? ''),
     /**
      * Returns the tenant of client credentials; registers an unknown client where registration is open.
      * Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant).

@@ -68,7 +68,8 @@ export interface ClientFacts {
   /** The number of its resets when the tenant begins. */
   readonly resets: number
   readonly fixture: string
-  readonly scope: string
+  /** Undefined: the scope of each token request. */
+  readonly scope: string | undefined
   /** Lifetime of a token in seconds. */
   readonly tokenLifetime: number
   /** Tokens of another binding are not known. */

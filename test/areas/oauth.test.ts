@@ -112,7 +112,7 @@ t.test('decisions §1: a form above 128 KiB is 413, another method 405 with Allo
 
 // ---------------------------------------------------------------------------------------------------- parameters
 
-t.test('decisions §3: a missing, empty or repeated parameter is 400', async t => {
+t.test('decisions §3: a missing or repeated parameter is 400, and one without a value counts as left out', async t => {
   await table(t, async fields => refusal(await requestToken(shared, fields)), {
     [missing('client_id')]: [{ client_id: undefined }, { client_id: '' }],
     [missing('client_secret')]: [{ client_secret: undefined }, { client_secret: '' }],
@@ -120,6 +120,12 @@ t.test('decisions §3: a missing, empty or repeated parameter is 400', async t =
   })
   await table(t, async form => refusal(await post(shared, form)), {
     [missing('client_id')]: ['', '&&&', GRANT, `client_id&client_secret=s&${GRANT}`],
+    200: ['a&a', 'a=&a', 'client_id', 'client_id=&client_secret=', 'scope=', '&&'].flatMap(one => [
+      `${CREDENTIALS}&${one}`,
+      `${one}&${CREDENTIALS}`,
+      `\ufeff${CREDENTIALS}&${one}`,
+    ]),
+    [malformed('a')]: [`${CREDENTIALS}&a=1&a=1`],
     [malformed('client_id')]: ['client_id=acme', 'client_id=acme&client_id=acme'].map(one => `${CREDENTIALS}&${one}`),
     [malformed('client_secret')]: [`${CREDENTIALS}&client_secret=other`],
     [malformed(null)]: [`${CREDENTIALS}%`, `%zz=1&${CREDENTIALS}`, `${CREDENTIALS}&a=%ff`, `${CREDENTIALS}&a=%c3%28`],
@@ -156,6 +162,51 @@ t.test('decisions §3: HTTP Basic is accepted, with a hint that the service docu
   for (const form of [CREDENTIALS, `client_id=basic&client_secret=other&${GRANT}`, `client_id=other&${GRANT}`]) {
     t.equal((await ask(basic('basic', 'p q:ü'), form)).status, 400, 'Basic and form fields that differ')
   }
+})
+
+t.test('decisions §3: both readings of HTTP Basic are right, and a hint names the one that was', async t => {
+  const app = build(t, { clients: [{ clientId: 'a+b', clientSecret: 'x%2By' }] })
+  for (const [id, client_secret] of [
+    ['plus', 'pa+ss'],
+    ['percent', '100%25'],
+    ['space', 'p q'],
+  ])
+    await requestToken(app, { client_id: id, client_secret })
+  const ask = async (credentials: string, form = GRANT) => {
+    const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+    const answer = await post(app, form, { authorization })
+    return `${refusal(answer)} ${/HTTP Basic was .*?(as it is|decoded)/.exec(String(answer.headers['sandbox-hint']))?.[1]}`
+  }
+  const both = (secret: string) => `client_id=plus&client_secret=${secret}&${GRANT}`
+  await table(t, ([credentials, form]) => ask(credentials, form), {
+    '200 as it is': [['plus:pa+ss'], ['percent:100%25'], ['a+b:x%2By'], ['plus:pa+ss', both('pa%2Bss')]],
+    '200 decoded': [['plus:pa%2Bss'], ['percent:100%2525'], ['space:p+q'], ['space:p%20q'], ['a%2Bb:x%252By']],
+    '200 undefined': [['space:p q']],
+    [`${INVALID_CLIENT} undefined`]: [['plus:pa%20ss'], ['a+b:x+y']],
+    '400 INVALID_FIELD client_secret invalid_request undefined': [['plus:pa+ss', both('other')]],
+  })
+  // The likelier reading registers a client.
+  await table(t, ([credentials, form]) => ask(credentials, form), {
+    '200 as it is': [['new-1:pa+ss']],
+    '200 decoded': [['new-2:pa%2Bss%3D']],
+  })
+  t.equal(refusal(await requestToken(app, { client_id: 'new-1', client_secret: 'pa+ss' })), '200')
+  t.equal(refusal(await requestToken(app, { client_id: 'new-2', client_secret: 'pa+ss=' })), '200')
+})
+
+t.test('decisions §3: an id or secret that begins or ends with white space has a hint', async t => {
+  const hintOf = async (fields: object) => (await requestToken(shared, { ...fields })).headers['sandbox-hint']
+  t.match(
+    await hintOf({ client_id: 'spaced', client_secret: 'secret\n' }),
+    /^client_secret begins or ends with white space/,
+  )
+  t.match(
+    await hintOf({ client_id: ' spaced', client_secret: 'secret' }),
+    /^client_id begins or ends with white space$/,
+  )
+  const basicly = await post(shared, GRANT, { authorization: basic('spaced', 'secret\n') })
+  t.match([refusal(basicly), basicly.headers['sandbox-hint']], ['200', /client_secret begins or ends/])
+  t.equal(await hintOf({ client_id: 'spaced', client_secret: 'sec ret' }), undefined)
 })
 
 t.test('decisions §3: with tokenAuthentication form, HTTP Basic is refused, and discovery says so', async t => {
@@ -279,7 +330,16 @@ t.test('decisions §3: a client id that cannot be registered is INVALID_CLIENT',
 t.test('decisions §3: a configured client has its secret and scope, and scopes are not enforced', async t => {
   const acme = (await requestToken(closed, { client_secret: 's'.repeat(1000) })).body
   t.same([acme.scope, gist(await withToken(closed, acme.access_token))], ['nothing at:all', '200'])
-  t.equal((await requestToken(closed, { client_id: 'beta' })).body.scope, 'payments', 'the default')
+  const scope = async (fields: object) => (await requestToken(closed, { client_id: 'beta', ...fields })).body.scope
+  t.equal(await scope({}), 'payments', 'the default')
+  t.equal(await scope({ scope: 'bills:read bills:write' }), 'bills:read bills:write', 'the one that is asked for')
+  t.equal(await scope({ scope: '' }), 'payments')
+  const own = { client_secret: 's'.repeat(1000), client_id: 'acme' }
+  t.equal(await scope({ ...own, scope: 'bills:read' }), 'nothing at:all', 'the configured one')
+  await table(t, async scope => refusal(await requestToken(shared, { scope })), {
+    200: ['a', 'a b', '!#[]~'],
+    '400 INVALID_FIELD scope invalid_scope': [' a', 'a ', 'a  b', 'a\tb', '"a"', 'a\\b', 'é'],
+  })
   t.equal(refusal(await requestToken(closed)), INVALID_CLIENT)
 })
 

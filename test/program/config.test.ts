@@ -268,7 +268,9 @@ t.test('settings, SANDBOX_CLIENTS: a JSON file of clients', async t => {
       senderName: '€'.repeat(140),
     },
   ]
-  const folder = t.testdir({ 'clients.json': JSON.stringify(clients), 'none.json': '[]' })
+  const text = JSON.stringify(clients)
+  const folder = t.testdir({ 'clients.json': text, 'marked.json': `\ufeff${text}`, 'none.json': '[]' })
+  t.same(readConfig({ SANDBOX_CLIENTS: `${folder}/marked.json` }).clients, clients, 'with a byte order mark')
   t.same(readConfig({ SANDBOX_CLIENTS: `${folder}/clients.json` }).clients, clients)
   t.same(readConfig({ SANDBOX_CLIENTS: `${folder}/none.json` }).clients, [])
 })

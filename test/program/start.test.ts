@@ -125,7 +125,7 @@ t.test('settings, Settings: the address in the ready line is the page /docs', as
 })
 
 t.test('settings, SANDBOX_FIXTURE: the first records of the demo client', async t => {
-  const folder = t.testdir({ 'story.json': '{"bills": []}' })
+  const folder = t.testdir({ 'story.json': '\ufeff{"bills": []}' })
   for (const [settings, mandates] of [
     [{}, 17],
     [{ SANDBOX_FIXTURE: 'demo' }, 17],

@@ -18,7 +18,9 @@ const oauthErrors: Partial<Record<ErrorCode, string>> = {
 export function toOAuthError({ code, status, envelope, message }: ApiError): OAuthError {
   return {
     ...envelope,
-    error: oauthErrors[code] ?? (status < 500 ? 'invalid_request' : 'server_error'),
+    error:
+      (envelope.field === 'scope' ? 'invalid_scope' : oauthErrors[code]) ??
+      (status < 500 ? 'invalid_request' : 'server_error'),
     error_description: message.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?'),
   }
 }

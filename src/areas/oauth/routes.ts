@@ -29,7 +29,14 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
   app.addHook('preValidation', (request, _reply, next) => {
     const form = (request.body ?? undefined) as Record<string, string> | undefined
     const basic = basicOf(request)
-    if (basic !== undefined) request.body = withBasic(request, basic, form)
+    // RFC 6749 §3.2: a parameter without a value counts as left out.
+    const given = Object.fromEntries(Object.entries(form ?? {}).filter(([, value]) => value !== ''))
+    const body = basic === undefined ? given : withBasic(request, basic, given)
+    // Such as the line end of a file with a secret.
+    for (const name of CREDENTIALS) {
+      if (body[name] !== body[name]?.trim()) hint(request, `${name} begins or ends with white space`)
+    }
+    request.body = body
     next()
   })
 
@@ -57,7 +64,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
       const { settings, tokens } = request.sandbox.tenant
       reply.headers(UNCACHED)
       if (usesBasic(request) && settings.tokenAuthentication === 'form') throw errors.basicRefused()
-      return tokens.issue()
+      return tokens.issue(request.body.scope)
     },
   )
   done()
@@ -103,26 +110,41 @@ export const metadataRoutes: FastifyPluginCallbackTypebox = (app, _options, done
 const usesBasic = (request: FastifyRequest) => basicOf(request) !== undefined
 
 /**
- * Adds the credentials of HTTP Basic (RFC 6749 §2.3.1) to the form. The service documents form fields only, so a hint
- * says that it may refuse them (assumed, decisions §3). Throws INVALID_FIELD where both are given and differ.
+ * Adds the credentials of HTTP Basic to the form. RFC 6749 §2.3.1 encodes them, and many clients do not: both readings count.
+ * The service documents form fields only, so a hint says that it may refuse them (assumed, decisions §3).
+ * Throws INVALID_FIELD where both are given and differ.
  */
 function withBasic(
   request: FastifyRequest,
   { user, password }: NonNullable<ReturnType<typeof basicOf>>,
-  form: Readonly<Record<string, string>> = {},
+  form: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const credentials = { client_id: decoded(user), client_secret: decoded(password) }
-  for (const [name, value] of Object.entries(credentials)) {
-    if (form[name] !== undefined && form[name] !== value) {
-      throw errors.invalid(name, `${name} of the form differs from that of HTTP Basic.`)
-    }
+  const plain = { client_id: user, client_secret: password, hint: 'HTTP Basic was read as it is, without decoding' }
+  const decoded = {
+    client_id: decode(user),
+    client_secret: decode(password),
+    hint: 'HTTP Basic was decoded as RFC 6749 section 2.3.1 encodes it',
   }
+  const isSame = user === decoded.client_id && password === decoded.client_secret
+  // A plus alone is hardly a space of a client that encodes. The first reading registers a client.
+  const likely = /%/.test(user + password) ? [decoded, plain] : [plain, decoded]
+  const readings = (isSame ? [{ ...plain, hint: undefined }] : likely).filter(reading =>
+    CREDENTIALS.every(name => form[name] === undefined || form[name] === reading[name]),
+  )
+  const [first] = readings
+  if (first === undefined) {
+    const name = CREDENTIALS.find(name => form[name] !== undefined && form[name] !== likely[0]?.[name]) as string
+    throw errors.invalid(name, `${name} of the form differs from that of HTTP Basic.`)
+  }
+  request.sandbox.credentials = readings
   hint(request, 'the service documents client credentials in the form only and may refuse HTTP Basic')
-  return { ...form, ...credentials }
+  return { ...form, client_id: first.client_id, client_secret: first.client_secret }
 }
 
-/** Decodes one part of the credentials, which are form-encoded (RFC 6749 §2.3.1). */
-function decoded(text: string): string {
+const CREDENTIALS = ['client_id', 'client_secret'] as const
+
+/** Decodes one part of form-encoded credentials. A text that is not encoded so stays as it is. */
+function decode(text: string): string {
   const decodable = text.replaceAll('+', ' ')
   return isDecodable(decodable) ? decodeURIComponent(decodable) : text
 }

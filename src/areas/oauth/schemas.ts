@@ -11,12 +11,24 @@ const GrantType = Type.Unsafe<'client_credentials'>({
   'x-error-code': 'UNSUPPORTED_GRANT_TYPE',
 })
 
+/** Scopes in the form of RFC 6749 §3.3. */
+const Scope = Type.String({
+  pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+( [\\x21\\x23-\\x5b\\x5d-\\x7e]+)*$',
+  'x-expected': 'names of printable ASCII characters without quotes and backslashes, separated by single spaces',
+})
+
 /** Interface, POST /api/v1/oauth/token. No length is documented; a form is bounded by the size of a body. */
 export const TokenRequest = Type.Object(
   {
     client_id: named(Parameter, 'Client ID. An unknown one registers itself, if open registration is on.'),
     client_secret: named(Parameter, 'Client secret.'),
     grant_type: documented(GrantType, 'The only grant type.'),
+    scope: Type.Optional(
+      assumed(
+        Scope,
+        'The scope of the token (RFC 6749 §3.3). The token has it, unless the client has one of its own. Not enforced.',
+      ),
+    ),
   },
   {
     title: 'AccessTokenRequest',

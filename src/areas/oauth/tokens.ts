@@ -13,7 +13,8 @@ export interface TokensOptions {
   readonly keys: Pick<Ids, 'sign'>
   /** A token of another binding is unknown, for example one from before a reset. */
   binding(): string
-  readonly scope: string
+  /** The configured scope; undefined: that of the request. */
+  readonly scope: string | undefined
   /** Lifetime in seconds. */
   readonly lifetime: number
   /** The number of times that all tokens were expired. A restored state can have a smaller one. */
@@ -27,6 +28,9 @@ export interface Claims {
   readonly generation: number
   readonly expiresAt: Instant
 }
+
+/** The scope of a token that no request and no entry of a client names. */
+export const DEFAULT_SCOPE = 'payments'
 
 const toBase36 = (value: number) => value.toString(36)
 const fromBase36 = (text: string) => Number.parseInt(text, 36)
@@ -45,11 +49,19 @@ export function createTokens(options: TokensOptions) {
   const sign = (claims: string, by = keys) => by.sign('token', `${binding()}.${claims}`)
 
   return {
-    /** Issues a token that expires on the tenant's clock (decisions §3). */
-    issue(): AccessToken {
+    /**
+     * Issues a token that expires on the tenant's clock (decisions §3).
+     * @param asked the scope that the request asks for
+     */
+    issue(asked = DEFAULT_SCOPE): AccessToken {
       const numbers = [++issued, present(), clock.now() / 1000 + lifetime]
       const claims = [owner, ...numbers.map(toBase36)].join('.')
-      return { access_token: `${claims}.${sign(claims)}`, expires_in: lifetime, scope, token_type: 'Bearer' }
+      return {
+        access_token: `${claims}.${sign(claims)}`,
+        expires_in: lifetime,
+        scope: scope ?? asked,
+        token_type: 'Bearer',
+      }
     },
     /** Returns the claims of a token, expired or not; undefined: it was not issued here. */
     read(token: string): Claims | undefined {

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Static } from '@sinclair/typebox'
 import { quote } from '../../core/errors.js'
+import { textOf } from '../../core/text.js'
 import { loadOnce } from '../../http/load-once.js'
 import { check } from '../../http/validation.js'
 import { resolveDates } from '../../tenants/fixtures.js'
@@ -48,7 +49,7 @@ export function createScenarios(...fixtures: string[]) {
 
 async function read(folders: readonly string[]): Promise<ReadonlyMap<string, Scenario>> {
   const paths = folders.flatMap(folder => readdirSync(folder).map(file => join(folder, file)))
-  const texts = paths.filter(path => path.endsWith('.yaml')).map(path => [path, readFileSync(path, 'utf8')] as const)
+  const texts = paths.filter(path => path.endsWith('.yaml')).map(path => [path, textOf(readFileSync(path))] as const)
   // The package takes longer to load than the rest of a start. A failed import is never repeated: files come first.
   const { parse } = await import('yaml')
   const files = new Map<string, File>()
