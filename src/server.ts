@@ -8,10 +8,8 @@ import { guideRoutes } from './console/guide.js'
 import { consoleRoutes } from './console/routes.js'
 import { wholeSecond } from './core/time/time.js'
 import { createApp } from './http/app.js'
-import { authenticate } from './http/authenticate.js'
-import { location } from './http/location.js'
-import { collectOperations, operationOf } from './http/operations.js'
-import { region } from './http/region.js'
+import { authentication } from './http/authenticate.js'
+import { collectOperations } from './http/operations.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
 import { createDocuments } from './openapi/documents.js'
@@ -20,7 +18,6 @@ import { collectRoutes } from './openapi/routes.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { admin } from './sandbox/admin.js'
 import { createCoverage } from './sandbox/coverage/coverage.js'
-import { deprecation } from './sandbox/deprecations/headers.js'
 import { createEventWaiters } from './sandbox/events/waiters.js'
 import { faultDelivery } from './sandbox/faults/delivery.js'
 import { controlRoutes } from './sandbox/index.js'
@@ -29,7 +26,15 @@ import type { RequestLogBounds } from './sandbox/request-log/state.js'
 import { createRequestLog } from './sandbox/request-log/state.js'
 import type { Scenarios } from './sandbox/scenarios/files.js'
 import { createScenarios } from './sandbox/scenarios/files.js'
-import { admission, apiRules, pageOptions, queryRules, tokenRules, useTransactions } from './storage/handlers.js'
+import {
+  admission,
+  apiRules,
+  assertNotSunset,
+  pageOptions,
+  queryRules,
+  tokenRules,
+  useTransactions,
+} from './storage/handlers.js'
 import { createMemoryStorage } from './storage/memory.js'
 import type { Database } from './storage/storage.js'
 import type { ExampleFacts } from './tenants/examples.js'
@@ -101,7 +106,6 @@ export function buildServer(options: ServerOptions): {
   const { refresh, lifeOf } = storage
 
   // The features. Their hooks on answers run in this order, after those of the wire.
-  app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
   const isShared = database?.isShared === true
   app.register(observer, { registry, requestLog, requestWaiters, coverage, now, refresh, isShared })
   app.register(faultDelivery, { timers })
@@ -135,11 +139,9 @@ export function buildServer(options: ServerOptions): {
   )
   app.register(
     (api, _options, done) => {
-      api.register(authenticate, { admit: admission(storage, registry, now) })
-      api.register(region)
-      api.register(location)
-      api.addHook('onRequest', (request, _reply, next) => {
-        request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
+      api.register(authentication, { admit: admission(storage, registry, now) })
+      api.addHook('onRequest', function refuseSunset(request, _reply, next) {
+        assertNotSunset(request)
         next()
       })
       useTransactions(api, storage, apiRules(registry))
@@ -177,7 +179,7 @@ export function buildServer(options: ServerOptions): {
         documents,
         now,
         elapsed: timers.elapsed,
-        isClosing: () => app.isClosing(),
+        isClosing: () => app.shutdown.hasBegun,
       }
       control.register(controlRoutes, {
         about: { name: NAME, version: VERSION, startedAt: now(), stateBytes },

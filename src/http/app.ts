@@ -3,17 +3,12 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import fastify, { LogController } from 'fastify'
 import { closing } from './closing.js'
+import { serializerCompiler } from './compilers.js'
 import { answerLast, handleErrors } from './error-handler.js'
-import { head } from './head.js'
-import { hints } from './hints.js'
-import { home } from './home.js'
 import { logging, masks } from './logging.js'
-import { notFound } from './not-found.js'
-import { routeFacts } from './operations.js'
-import { clientErrorHandler, createHttpServer, MOST_HEADERS, protocol } from './protocol.js'
-import { requestContext } from './request-context.js'
-import { createRequestIds } from './request-id.js'
-import { serializerCompiler } from './serialization.js'
+import { clientErrorHandler, createHttpServer, createRequestIds, protocol } from './protocol.js'
+import { MAX_HEADERS, requestContext } from './request-context.js'
+import { routing } from './routing.js'
 import { toRoutable } from './url.js'
 import { validation, validatorCompiler } from './validation.js'
 import { webAccess } from './web-access.js'
@@ -34,27 +29,27 @@ export interface AppOptions {
   /** The origins whose web pages may call `/api/v1`. */
   readonly corsOrigins: readonly string[]
   /** Returns the URL of the server. */
-  publicUrl(): string
+  publicUrl(host?: string): string
 }
 
 /** Creates a Fastify server with all that the wire needs, and without routes. */
 export function createApp(options: AppOptions) {
   const { logger, requestTimeout, allowedHosts, corsOrigins, publicUrl } = options
-  const requestIds = createRequestIds()
+  const requestIdOf = createRequestIds()
   const app = fastify({
     ...(logger !== undefined && { loggerInstance: logger.child({}, masks) }),
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestIds.of,
+    genReqId: requestIdOf,
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
     return503OnClosing: false,
     exposeHeadRoutes: false,
     rewriteUrl: toRoutable,
-    clientErrorHandler: clientErrorHandler(requestIds.next),
+    clientErrorHandler: clientErrorHandler(requestIdOf),
     // A value of any length reaches validation, which refuses its length (decisions §1).
     routerOptions: { maxParamLength: HEADER_LIMIT },
     frameworkErrors: answerLast,
-    serverFactory: createHttpServer(requestIds.next, {
+    serverFactory: createHttpServer(requestIdOf, {
       // Node would answer requests without Host by itself, without the envelope.
       requireHostHeader: false,
       // Node refuses this size, too.
@@ -65,24 +60,20 @@ export function createApp(options: AppOptions) {
       connectionsCheckingInterval: Math.min(requestTimeout, 1000),
     }),
   }).withTypeProvider<TypeBoxTypeProvider>()
-  // `protocol` refuses a request with more: each takes a thousand times as long as its bytes.
-  app.server.maxHeadersCount = MOST_HEADERS
+  // `requestContext` refuses a request with more: each takes a thousand times as long as its bytes.
+  app.server.maxHeadersCount = MAX_HEADERS
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 
   handleErrors(app)
   app.register(accepts)
-  // Hooks run in this order.
-  app.register(routeFacts)
-  app.register(head)
-  app.register(requestContext)
   app.register(closing)
-  app.register(protocol, { nextRequestId: requestIds.next })
-  app.register(webAccess, { allowedHosts, corsOrigins, publicUrl })
-  app.register(home)
-  app.register(notFound)
+  app.register(protocol, { requestIdOf })
+  // Hooks run in this order.
+  app.register(requestContext, { allowedHosts, publicUrl })
+  app.register(webAccess, { corsOrigins, publicUrl })
+  app.register(routing)
   app.register(logging)
   app.register(validation)
-  app.register(hints)
   return app
 }

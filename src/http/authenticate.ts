@@ -1,6 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
+import type { Region } from '../core/rules/regions.js'
 
 /** The credentials of an `Authorization: Bearer …` header (RFC 6750 §2.1); the scheme is case-insensitive. */
 const BEARER = /^bearer +(\S.*)$/i
@@ -20,17 +21,29 @@ export function basicOf({ headers: { authorization = '' } }: FastifyRequest) {
   return { user, password: password.join(':') }
 }
 
-export interface AuthenticateOptions {
+export interface AuthenticationOptions {
   /** Admits the owner of a token, then calls back. The error is INVALID_TOKEN, EXPIRED_TOKEN or SERVICE_UNAVAILABLE. */
-  admit(request: FastifyRequest, token: string, done: (error?: Error) => void): void
+  admit(request: FastifyRequest, reply: FastifyReply, token: string, done: (error?: Error) => void): void
 }
 
-/** Requires a good access token on every route of its scope. Refuses MISSING_TOKEN, INVALID_TOKEN, EXPIRED_TOKEN. */
-export const authenticate = fp<AuthenticateOptions>((app, { admit }, done) => {
-  app.addHook('onRequest', (request, _reply, next) => {
+/**
+ * Requires a good access token and the routing header `x-region` on every route of its scope (interface, What the service does).
+ * Refuses MISSING_TOKEN, INVALID_TOKEN, EXPIRED_TOKEN, MISSING_FIELD, INVALID_REGION.
+ */
+export const authentication = fp<AuthenticationOptions>((app, { admit }, done) => {
+  app.addHook('onRequest', function authenticate(request, reply, next) {
     const token = bearerOf(request)
     if (token === undefined) throw errors.missingToken()
-    admit(request, token, next)
+    admit(request, reply, token, next)
+  })
+
+  app.addHook('onRequest', function readRegion({ headers, sandbox }, _reply, next) {
+    const region = headers['x-region'] as Region | '' | undefined
+    if (!region) throw errors.missing('x-region', 'The header x-region is required.')
+    const served = sandbox.route.config.regions as readonly Region[]
+    if (!served.includes(region)) throw errors.invalidRegion(region, served)
+    sandbox.region = region
+    next()
   })
   done()
 })

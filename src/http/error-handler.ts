@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ErrorEnvelope } from '../core/errors.js'
 import { ApiError, catalogue, errors, quote } from '../core/errors.js'
 import { maskText } from './masking.js'
-import { prefixOf } from './public-host.js'
+import { prefixOf } from './request-context.js'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
 import { maskText } from './masking.js'
 
 /** The most hints of one answer: a header has no room for more. */
@@ -47,19 +46,3 @@ export function hintRegistration(request: FastifyRequest, lookalike: string | un
 export function hintLongReference(request: FastifyRequest, field: string, reference: string): void {
   if (reference.length > 35) hint(request, `${field} is longer than the 35 characters that SEPA carries`)
 }
-
-/** Sends the hints of a request, one of them about `Idempotency-Key`, as the response header `Sandbox-Hint`. */
-export const hints = fp((app, _options, done) => {
-  app.addHook('onRequest', (request, _reply, next) => {
-    if (request.method === 'POST' && request.headers['idempotency-key'] !== undefined) {
-      hint(request, 'Idempotency-Key is not documented and has no effect')
-    }
-    next()
-  })
-  app.addHook('onSend', (request, reply, _payload, next) => {
-    const hints = hintsOf(request)
-    if (hints.length > 0) reply.header('sandbox-hint', hints.join('; '))
-    next()
-  })
-  done()
-})

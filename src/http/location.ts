@@ -1,5 +1,4 @@
-import fp from 'fastify-plugin'
-import { prefixOf } from './public-host.js'
+import type { FastifyInstance } from 'fastify'
 
 /** A route in Fastify's form, such as GET `/api/v1/mandates/:mandateReference`. */
 interface Route {
@@ -18,13 +17,15 @@ export const readParameterOf = (path: string, routes: readonly Route[]): string 
     .map(({ url }) => url.slice(path.length + 2))
     .find(rest => /^\w+$/.test(rest))
 
-/** Adds `Location` to a 201: the path of the operation that reads the created record, where there is one (decisions §1). */
-export const location = fp((app, _options, done) => {
+/**
+ * Returns the paths of the API that create records which an operation reads, with its parameter. The answer 201 of such a path
+ * has `Location` (decisions §1). The paths are known when the server is ready.
+ */
+export function locationsOf(app: FastifyInstance): ReadonlyMap<string, string> {
   const routes: Route[] = []
-  /** The parameters of the paths that create records. */
   const parameters = new Map<string, string>()
   app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) routes.push({ method: one, url })
+    if (url.startsWith('/api/')) for (const one of [method].flat()) routes.push({ method: one, url })
   })
   app.addHook('onReady', ready => {
     for (const { method, url } of routes) {
@@ -33,14 +34,5 @@ export const location = fp((app, _options, done) => {
     }
     ready()
   })
-  app.addHook('preSerialization', (request, reply, content, next) => {
-    const { url: path = '' } = request.sandbox.route
-    const parameter = reply.statusCode === 201 ? parameters.get(path) : undefined
-    if (parameter !== undefined) {
-      const reference = (content as Readonly<Record<string, string>>)[parameter]
-      reply.header('location', `${prefixOf(request)}${path}/${reference}`)
-    }
-    next(null, content)
-  })
-  done()
-})
+  return parameters
+}

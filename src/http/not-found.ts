@@ -1,13 +1,11 @@
-import type { FastifyReply } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
 import leven from 'leven'
 import { errors } from '../core/errors.js'
-import { pathOf } from './url.js'
 
 const ENCODED_SLASH = /%2f/gi
 
-/** Answers unknown paths with 404, other methods with 405 and `Allow`, and OPTIONS with 204 (decisions §1). */
-export const notFound = fp((app, _options, done) => {
+/** Collects the routes of a server, for the answers to requests that none of them takes. */
+export function collectPaths(app: FastifyInstance) {
   const methodsByPath = new Map<string, Set<string>>()
   let routes: readonly Route[] | undefined
 
@@ -17,52 +15,25 @@ export const notFound = fp((app, _options, done) => {
     methodsByPath.set(url, methods)
   })
 
-  /** Returns the value of `Allow` for a path; undefined: no route has it. */
-  function allowedOn(path: string): string | undefined {
-    const segments = path.split('/')
-    for (const [pattern, methods] of methodsByPath) {
-      const parts = pattern.split('/')
-      const isMatch =
-        parts.length === segments.length && parts.every((part, at) => matches(part, segments[at] as string))
-      if (isMatch) return [...methods, 'OPTIONS'].sort().join(', ')
-    }
-    return undefined
+  return {
+    /** Returns the value of `Allow` for a path; undefined: no route has it. */
+    allowedOn(path: string): string | undefined {
+      const segments = path.split('/')
+      for (const [pattern, methods] of methodsByPath) {
+        const parts = pattern.split('/')
+        const isMatch =
+          parts.length === segments.length && parts.every((part, at) => matches(part, segments[at] as string))
+        if (isMatch) return [...methods, 'OPTIONS'].sort().join(', ')
+      }
+      return undefined
+    },
+    /** Makes ROUTE_NOT_FOUND. It names the path of a route that is near, with its parameters in braces. */
+    routeNotFound(path: string) {
+      routes ??= [...methodsByPath.keys()].map(pattern => ({ pattern, ...split(pattern) }))
+      return errors.routeNotFound(nearest(path, routes)?.replace(/:(\w+)/g, '{$1}'))
+    },
   }
-
-  /** Makes ROUTE_NOT_FOUND. It names the path of a route that is near, with its parameters in braces. */
-  function routeNotFound(path: string) {
-    routes ??= [...methodsByPath.keys()].map(pattern => ({ pattern, ...split(pattern) }))
-    return errors.routeNotFound(nearest(path, routes)?.replace(/:(\w+)/g, '{$1}'))
-  }
-
-  /** Answers OPTIONS of a known path. @throws ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED */
-  function answer(method: string, path: string, reply: FastifyReply) {
-    const allow = path === '*' ? 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' : allowedOn(path)
-    if (method === 'OPTIONS' && allow !== undefined) {
-      reply.code(204).header('allow', allow).send()
-      return
-    }
-    if (allow === undefined || path === '*') throw routeNotFound(path)
-    throw errors.methodNotAllowed(method, allow)
-  }
-
-  // In `onRequest`, and not in a 404 handler, so that 404 and 405 come before a refusal of the body.
-  app.addHook('onRequest', (request, reply, next) => {
-    const { method } = request
-    const path = pathOf(request.raw.url as string)
-    // An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value. No route ends
-    // with a slash, but routers match one to a parameter without a value.
-    const isNone = (path.endsWith('/') && path !== '/') || path.search(ENCODED_SLASH) >= 0
-    // @fastify/cors adds a route of OPTIONS for every path.
-    if (!isNone && !request.is404 && method !== 'OPTIONS') {
-      next()
-      return
-    }
-    if (isNone) throw routeNotFound(path)
-    answer(method, path, reply)
-  })
-  done()
-})
+}
 
 /** Returns whether a segment fits: a parameter takes any value but an empty one, fixed text may be percent-encoded. */
 function matches(part: string, segment: string): boolean {

@@ -1,7 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
 import type { Region } from '../core/rules/regions.js'
-import { regionsOf } from './region.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,15 +26,13 @@ const API = '/api/'
 /** Returns the name of an operation, such as `GET /api/v1/mandates/{mandateReference}`. */
 export const nameOf = (method: string, url: string) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`
 
-/** Adds the facts of each route to its `config`, so that no request has to work them out. */
-export const routeFacts = fp((app, _options, done) => {
-  app.addHook('onRoute', route => {
-    const { method, url, schema } = route
-    const operation = nameOf(String(method), url)
-    route.config = { ...route.config, operation, regions: regionsOf(schema) }
-  })
-  done()
-})
+interface RegionSchema {
+  properties: { 'x-region': { enum: readonly Region[] } }
+}
+
+/** Returns the regions that a route serves: the enum of the header in its schema. Undefined: it takes no region. */
+export const regionsOf = (schema: object | undefined): readonly Region[] | undefined =>
+  (schema as { headers?: RegionSchema } | undefined)?.headers?.properties['x-region'].enum
 
 /** Collects the operations of the API as their routes are added. */
 export function collectOperations(app: FastifyInstance): readonly Operation[] {
@@ -53,6 +49,3 @@ export function collectOperations(app: FastifyInstance): readonly Operation[] {
   })
   return operations
 }
-
-/** Returns the operation of a request, as deprecations name it. HEAD is part of GET. */
-export const operationOf = ({ sandbox: { route } }: FastifyRequest): string => route.config.operation as string

@@ -1,48 +1,28 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { errors, quote } from '../core/errors.js'
+import { isLocalName, matchesHost, parseHost } from '../core/rules/hosts.js'
 import type { Region } from '../core/rules/regions.js'
+import { hintsOf } from './hints.js'
+import { locationsOf } from './location.js'
+import { pathOf } from './url.js'
 
-/**
- * The state of one request that our plugins and handlers share, as `request.sandbox`.
- * `tenants/tenant.ts` adds the tenant to it, `features/faults/state.ts` the faults.
- */
-export interface RequestContext {
-  /** The route of the request. Fastify would make this object each time that `request.routeOptions` is read. */
-  readonly route: FastifyRequest['routeOptions']
-  /** The header Host and the name in it, as `parseHost` returns them; empty: there is none. */
-  host: string
-  hostName: string
-  /**
-   * The address of the server for the client of the request, without a trailing slash: SANDBOX_PUBLIC_URL, else `http://`
-   * and its Host (decisions §3).
-   */
-  publicUrl: string
-  /** The value of `x-region`. Set by the region plugin, on routes that take one. */
-  region: Region
-  /** The client in whose transaction the request was handled; undefined: in none. */
-  clientId: string | undefined
-  /** The real time of the transaction of the request, in milliseconds; undefined: it has none. */
-  realNow: number | undefined
-  /** The sentences of the response header `Sandbox-Hint`. */
-  readonly hints: string[]
-  /** The number of further hints that are not kept. */
-  omittedHints: number
-  /**
-   * Whether it is no request of the app: the request of a web page was refused, or a browser is sent to the console. Such
-   * requests are not in the request log.
-   */
-  isForeign: boolean
-  /** The content of the answer before its serialization, of a page of a refusal its envelope; undefined: there is none. */
-  content: unknown
-  /** The text of a JSON body, for the request log. */
-  bodyText: string | undefined
-  /** The fields of a form as they were sent, for the request log. */
-  form: Readonly<Record<string, string>> | undefined
-  /** The readings of client credentials, the likeliest first. Each has the hint that it was taken. */
-  credentials: readonly Credentials[]
-  /** The uploaded file, on routes that take one. */
-  upload: Upload | undefined
+/** The path that answers 200 while the server closes: the process is alive. */
+const LIVE = '/_sandbox/health/live'
+
+/** The maximum number of headers of a request. Node drops the others in silence, and can drop Transfer-Encoding. */
+export const MAX_HEADERS = 200
+
+/** The addresses of a server. */
+export interface Addresses {
+  /** Host names of the server beside local ones: names, or `*.` and a name. */
+  readonly allowedHosts: readonly string[]
+  /** As in `TenantRegistryOptions`. */
+  publicUrl(host?: string): string
 }
+
+/** A value, at once or after waiting. */
+export type Eventually<T> = T | Promise<T>
 
 /** Client credentials, with a hint for the client that they belong to. */
 export interface Credentials {
@@ -51,13 +31,73 @@ export interface Credentials {
   readonly hint?: string | undefined
 }
 
-/** A value, at once or after waiting. */
-export type Eventually<T> = T | Promise<T>
-
 /** An uploaded file. */
 export interface Upload {
   readonly fileName: string
   readonly content: Buffer
+}
+
+/**
+ * The state of one request that our plugins and handlers share, as `request.sandbox`.
+ * `tenants/tenant.ts` adds the tenant to it, and features add theirs.
+ */
+export class RequestContext {
+  /** The route of the request. Fastify would make this object each time that `request.routeOptions` is read. */
+  readonly route: FastifyRequest['routeOptions']
+  /** The header Host and the name in it, as `parseHost` returns them; empty: there is none. */
+  host = ''
+  hostName = ''
+  /** The value of `x-region`, on routes that take one. */
+  region: Region = 'EU'
+  /** The client in whose transaction the request was handled; undefined: in none. */
+  clientId: string | undefined = undefined
+  /** The real time of the transaction of the request, in milliseconds; undefined: it has none. */
+  realNow: number | undefined = undefined
+  /** The sentences of the response header `Sandbox-Hint`. */
+  readonly hints: string[] = []
+  /** The number of further hints that are not kept. */
+  omittedHints = 0
+  /**
+   * Whether it is no request of the app: the request of a web page was refused, or a browser is sent to the console. Such
+   * requests are not in the request log.
+   */
+  isForeign = false
+  /** The content of the answer before its serialization, of a page of a refusal its envelope; undefined: there is none. */
+  content: unknown = undefined
+  /** The text of a JSON body, for the request log. */
+  bodyText: string | undefined = undefined
+  /** The fields of a form as they were sent, for the request log. */
+  form: Readonly<Record<string, string>> | undefined = undefined
+  /** The readings of client credentials, the likeliest first. Each has the hint that it was taken. */
+  credentials: readonly Credentials[] = []
+  /** The uploaded file, on routes that take one. */
+  upload: Upload | undefined = undefined
+  readonly #addresses: Addresses
+
+  constructor(route: FastifyRequest['routeOptions'], addresses: Addresses) {
+    this.route = route
+    this.#addresses = addresses
+    this.faults = null
+  }
+
+  /** Whether the host is one of the server's. A client that sends no Host, or an empty one, is not a browser. */
+  get isOwnHost(): boolean {
+    const { allowedHosts, publicUrl } = this.#addresses
+    const { hostName } = this
+    return (
+      hostName === '' ||
+      isLocalName(hostName) ||
+      matchesHost(hostName, [...allowedHosts, new URL(publicUrl()).hostname])
+    )
+  }
+
+  /**
+   * The address of the server for the client of the request, without a trailing slash: SANDBOX_PUBLIC_URL, else `http://`
+   * and its Host (decisions §3). Only a Host that is the server's own counts.
+   */
+  get publicUrl(): string {
+    return this.#addresses.publicUrl(this.host !== '' && this.isOwnHost ? this.host : undefined)
+  }
 }
 
 declare module 'fastify' {
@@ -66,32 +106,95 @@ declare module 'fastify' {
   }
 }
 
-const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext, 'tenant'> => ({
-  route,
-  host: '',
-  hostName: '',
-  publicUrl: '',
-  region: 'EU',
-  clientId: undefined,
-  realNow: undefined,
-  hints: [],
-  omittedHints: 0,
-  isForeign: false,
-  content: undefined,
-  faults: null,
-  bodyText: undefined,
-  form: undefined,
-  credentials: [],
-  upload: undefined,
-})
+/** Returns whether a client has used the public URL of the server, and not another of its names. */
+export function isPublicHost({ sandbox: { host, publicUrl } }: FastifyRequest): boolean {
+  const { protocol, origin } = new URL(publicUrl)
+  // The default port depends on the scheme.
+  return host === '' || new URL(`${protocol}//${host}`).origin === origin
+}
 
-/** Gives each request its context. It is the only decoration of requests. */
-export const requestContext = fp((app, _options, done) => {
+/** Returns the path prefix by which the client of a request reaches the server: that of the public URL, if the client uses it. */
+export function prefixOf(request: FastifyRequest): string {
+  const path = request.sandbox.publicUrl.replace(/^\w+:\/\/[^/]+\/?/, '')
+  return path !== '' && isPublicHost(request) ? `/${path}` : ''
+}
+
+/**
+ * Gives each request its context, and each answer the headers that are the same for all. Refuses requests that Node would
+ * answer by itself, without the envelope.
+ */
+export const requestContext = fp<Addresses>((app, addresses, done) => {
+  /** Parsing a Host takes longer than all other checks here, and most requests have the same one. */
+  let last = { given: '', host: '', name: '' }
+
+  function readHost(given: string, sandbox: RequestContext): void {
+    if (given !== last.given) {
+      const parsed = parseHost(given)
+      if (parsed === undefined) throw errors.malformed('host', `${quote(given)} is not a host.`)
+      last = { given, ...parsed }
+    }
+    sandbox.host = last.host
+    sandbox.hostName = last.name
+  }
+
   app.decorateRequest('sandbox')
-  app.addHook('onRequest', (request, reply, next) => {
-    request.sandbox = newContext(request.routeOptions) as RequestContext
+  app.addHook('onRequest', function beginRequest(request, reply, next) {
+    request.sandbox = new RequestContext(request.routeOptions, addresses)
     reply.header('x-request-id', request.id)
+    if (app.shutdown.hasBegun && pathOf(request.url) !== LIVE) throw errors.unavailable('The server is closing.')
+    assertHttp(request, reply)
+    // An empty Host is one: that of a target without an authority.
+    const { host } = request.headers
+    if (host) readHost(host, request.sandbox)
+    next()
+  })
+
+  app.addHook('preSerialization', function keepContent({ sandbox }, _reply, content, next) {
+    sandbox.content = content
+    next(null, content)
+  })
+
+  const locations = locationsOf(app)
+  app.addHook('onSend', function addHeaders(request, reply, payload, next) {
+    const { hints, route, content } = request.sandbox
+    if (hints.length > 0) reply.header('sandbox-hint', hintsOf(request).join('; '))
+    const parameter = reply.statusCode === 201 ? locations.get(route.url as string) : undefined
+    if (parameter !== undefined) {
+      const reference = (content as Readonly<Record<string, string>>)[parameter]
+      reply.header('location', `${prefixOf(request)}${route.url}/${reference}`)
+    }
+    // Fastify does this for GET.
+    if (request.method === 'HEAD' && payload === undefined) reply.header('content-length', '0')
+    if (app.shutdown.hasBegun) reply.header('connection', 'close')
     next()
   })
   done()
 })
+
+/** Refuses requests that are not HTTP/1.1 as we take it. @throws HEADERS_TOO_LARGE, MALFORMED_REQUEST */
+function assertHttp({ raw, originalUrl }: FastifyRequest, reply: FastifyReply): void {
+  const { headers, rawHeaders, httpVersion } = raw
+  if (rawHeaders.length > 2 * MAX_HEADERS) {
+    reply.header('connection', 'close')
+    throw errors.headersTooLarge()
+  }
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') throw errors.malformed(null, 'The request is not HTTP/1.1.')
+  const encoding = headers['transfer-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
+    throw errors.malformed('transfer-encoding', 'Transfer-Encoding must be chunked, if anything.')
+  }
+  if (originalUrl.includes('#')) throw errors.malformed(null, 'The request target has a fragment (#).')
+  // RFC 9112 §3.2.
+  if (httpVersion === '1.1' && headers.host === undefined) {
+    throw errors.malformed('host', 'The header Host is required.')
+  }
+  // Node keeps only the first of each.
+  for (const name of ['host', 'authorization']) {
+    if (rawHeaders.length > 2 * Object.keys(headers).length && isRepeated(name, rawHeaders)) {
+      throw errors.malformed(name, `The header ${name === 'host' ? 'Host' : 'Authorization'} must be given once.`)
+    }
+  }
+}
+
+const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
+  rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length > 1

@@ -1,16 +1,10 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import type { ErrorObject, Format, Options, ValidateFunction } from 'ajv'
-import { Ajv } from 'ajv'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { ErrorCode } from '../core/errors.js'
-import { ApiError, errors, quote, shorten } from '../core/errors.js'
+import { ApiError, errors, shorten } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
-import { isBic, isCountryCode, isCreditorIdentifier, isIban, isSepaIban } from '../core/rules/identifiers.js'
 import { centsAtMost, isDecimal } from '../core/rules/money.js'
-import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
-import { parseDuration } from '../core/time/duration.js'
-import { isCalendarDate, isMoment } from '../core/time/time.js'
+import { check } from './compilers.js'
 import { wrongMediaType } from './error-handler.js'
 import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
@@ -24,72 +18,14 @@ declare module 'fastify' {
   }
 }
 
-/** The formats of the schemas, which check more than their text. */
-export const FORMATS: Readonly<Record<string, Format>> = {
-  date: isCalendarDate,
-  'date-time': isMoment,
-  'iso-8601-duration': (text: string) => parseDuration(text) !== undefined,
-  origin: isOrigin,
-  'origin-pattern': isOriginPattern,
-  iban: isIban,
-  'sepa-iban': isSepaIban,
-  'creditor-identifier': isCreditorIdentifier,
-  bic: isBic,
-  country: isCountryCode,
-  double: true,
-}
-
-const OPTIONS: Options = {
-  strict: true,
-  allowUnionTypes: true,
-  strictRequired: false,
-  strictTypes: false,
-  // Errors carry the schema and the value, from which messages are made.
-  verbose: true,
-  // Optimizing the generated code took a third of the start, and made no request faster.
-  code: { optimize: false },
-  // A test checks all schemas against the meta schema. To compile that takes time at each start.
-  meta: false,
-  validateSchema: false,
-  keywords: ['x-fidelity', 'x-fidelity-note', 'x-fidelity-constraints', 'x-expected', 'x-error-code'],
-  formats: FORMATS,
-}
-const ajv = new Ajv(OPTIONS)
-
-/** The validators by schema, compiled on first use: all servers of a process share them. */
-const validators = new WeakMap<object, ValidateFunction>()
-
-function validatorOf(schema: TSchema): ValidateFunction {
-  const validator = validators.get(schema) ?? ajv.compile(schema)
-  validators.set(schema, validator)
-  return validator
-}
-
-/**
- * Validates a value. Throws MISSING_FIELD, or for a broken constraint the code of the schema, else the given one.
- * @param place the path of the value in its document, for errors
- * @param sent the members as they were sent, where that is not what is validated, for errors
- */
-export function check(schema: TSchema, value: unknown, code: ErrorCode, place: Place = [], sent?: Sent): void {
-  const validator = validatorOf(schema)
-  if (!validator(value)) throw toApiError(validator.errors as ErrorObject[], schema, code, place, sent)
-}
-
-/** Whether a value is valid. */
-export const isValid = (schema: TSchema, value: unknown): boolean => validatorOf(schema)(value) === true
-
-/** The path of a value in a body. */
-type Place = readonly (string | number)[]
-type Sent = ReadonlyMap<string, unknown>
-
 /**
  * Fastify's validator compiler. Query strings are text, so they are parsed by their schema; bodies are never coerced.
  */
 export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
   const parse = parsers[httpPart as keyof typeof parsers]
-  // The region plugin has validated the one header that schemas name.
-  if (parse === undefined) return () => true
-  return (value: unknown) => {
+  // `authentication` has validated the one header that schemas name.
+  if (parse === undefined) return Boolean
+  return function validate(value: unknown) {
     try {
       return { value: parse(schema as TObject, value) }
     } catch (error) {
@@ -136,57 +72,51 @@ export const validation = fp((app, _options, done) => {
     parsed(null, parseJson(request, body))
   })
 
-  app.addHook('onRequest', (request, _reply, next) => {
+  app.addHook('preParsing', function readBodyHeaders(request, _reply, _payload, next) {
     const { headers } = request
-    const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-    // Without a body, its type does not matter (decisions §1); Fastify would refuse the type. The log has it.
-    const isTyped = headers['content-type'] !== undefined || headers['content-encoding'] !== undefined
-    if (isEmpty && isTyped) request.headers = { 'content-type': undefined, 'content-encoding': undefined }
+    const { 'content-type': type, 'content-encoding': coding } = headers
+    if (type !== undefined || coding !== undefined) {
+      const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+      // Without a body, its type does not matter (decisions §1); Fastify would refuse the type. The log has it.
+      if (isEmpty) request.headers = { 'content-type': undefined, 'content-encoding': undefined }
+      // Fastify reads no body of GET.
+      else if (coding !== undefined && !isPlain(coding) && !isRead(request.method))
+        throw wrongMediaType(request, coding)
+    }
     next()
   })
 
-  app.addHook('preParsing', (request, _reply, _payload, next) => {
-    const coding = request.headers['content-encoding']
-    // Fastify reads no body of GET.
-    if (coding !== undefined && !isPlain(coding) && !isRead(request.method)) throw wrongMediaType(request, coding)
-    next()
-  })
-
-  app.addHook('preValidation', (request, _reply, next) => {
-    if (!isDecodable(originForm(request.originalUrl))) {
+  app.addHook('preValidation', function findUnknownNames(request, _reply, next) {
+    const { originalUrl, query, body, sandbox } = request
+    if (originalUrl.includes('%') && !isDecodable(originForm(originalUrl))) {
       throw errors.malformed(null, 'The request target has bad percent-encoding.')
     }
-    const { querystring, body } = (request.sandbox.route.schema ?? {}) as { querystring?: TObject; body?: TObject }
-    findUnknownParameters(request, querystring)
-    if (body === undefined || !isObject(request.body)) {
-      next()
-      return
+    const { config, schema = {} } = sandbox.route
+    for (const name of Object.keys(query as object)) reportParameter(request, name)
+    const bodySchema = schema.body as TObject | undefined
+    if (bodySchema !== undefined && isObject(body)) {
+      if (config.consumes === FORM) sandbox.form = body as Record<string, string>
+      request.body = namedOnly(bodySchema, body, reportMember(request))
     }
-    if (request.sandbox.route.config.consumes === FORM) {
-      request.sandbox.form = request.body as Record<string, string>
-    }
-    request.body = namedOnly(body, request.body, reportUnknown(request))
     next()
   })
   done()
 })
 
-/** Hints at the parameters that the schema does not name, or refuses them. */
-function findUnknownParameters(request: FastifyRequest, querystring: TObject | undefined): void {
-  const { config } = request.sandbox.route
-  const parameters = querystring?.properties ?? {}
-  for (const name of Object.keys(request.query as object)) {
-    if (Object.hasOwn(parameters, baseName(name, parameters))) continue
-    if (config.isStrict) {
-      const known = Object.keys(parameters).join(', ') || 'none'
-      throw new ApiError('INVALID_QUERY_PARAMETER', name, `There is no parameter ${shorten(name)}. Known: ${known}.`)
-    }
-    hintIgnored(request, 'parameter', name)
+/** Hints at a parameter that the schema does not name, or refuses it. */
+function reportParameter(request: FastifyRequest, name: string): void {
+  const { config, schema } = request.sandbox.route
+  const parameters = (schema?.querystring as TObject | undefined)?.properties ?? {}
+  if (Object.hasOwn(parameters, baseName(name, parameters))) return
+  if (config.isStrict) {
+    const known = Object.keys(parameters).join(', ') || 'none'
+    throw new ApiError('INVALID_QUERY_PARAMETER', name, `There is no parameter ${shorten(name)}. Known: ${known}.`)
   }
+  hintIgnored(request, 'parameter', name)
 }
 
 /** Returns a function that hints at a member of the body that the schema does not name, or refuses it. */
-const reportUnknown = (request: FastifyRequest) => (name: string, known: readonly string[]) => {
+const reportMember = (request: FastifyRequest) => (name: string, known: readonly string[]) => {
   if (request.sandbox.route.config.isStrict) refuseUnknown(name, known)
   hintIgnored(request, 'member', name)
 }
@@ -263,46 +193,3 @@ function namedOnly(
 
 /** Refuses a value with members that its schema does not name. @throws INVALID_FIELD */
 export const assertNamed = (schema: TSchema, value: unknown): void => void namedOnly(schema, value, refuseUnknown)
-
-// --------------------------------------------------------------------------------------------------------- errors
-
-function toApiError(
-  failures: readonly ErrorObject[],
-  root: TSchema,
-  code: ErrorCode,
-  place: Place,
-  sent: Sent | undefined,
-): ApiError {
-  const failure = failures.at(-1) as ErrorObject
-  const { keyword, params, data } = failure
-  const schema = failure.parentSchema as TSchema
-  const own = failure.instancePath.split('/').slice(1).map(unescapePointer)
-  const path = [...place, ...own]
-
-  if (keyword === 'anyOf') {
-    const alternatives = (failure.schema as { required: string[] }[]).flatMap(({ required }) => required)
-    return errors.missing(null, `Give ${schema['x-expected'] ?? `at least one of ${alternatives.join(', ')}`}.`)
-  }
-  if (keyword === 'required') return errors.missing([...path, params.missingProperty].join('.'))
-  // A query parameter is named as a whole, however its value was split.
-  const field = code === 'INVALID_QUERY_PARAMETER' ? (path[0] as string) : path.join('.')
-  if (data === '' && code === 'INVALID_FIELD' && isRequired(root, own)) {
-    return errors.missing(field, `${field} is required and must not be empty.`)
-  }
-  const expected = schema['x-expected'] ?? `of type ${schema.type}`
-  const ownCode = keyword === 'type' ? undefined : (schema['x-error-code'] as ErrorCode | undefined)
-  return new ApiError(ownCode ?? code, field, `${field} must be ${expected}, not ${quote(sent?.get(field) ?? data)}.`)
-}
-
-/** JSON Pointer, RFC 6901 §4. */
-const unescapePointer = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
-
-function isRequired(root: TSchema, path: readonly string[]): boolean {
-  let schema = root
-  for (const name of path.slice(0, -1)) {
-    schema = schema.type === 'array' ? schema.items : ownMember(schema.properties ?? {}, name)
-    // A member of any name.
-    if (schema === undefined) return false
-  }
-  return (schema.required as string[] | undefined)?.includes(path.at(-1) as string) ?? false
-}

@@ -2,7 +2,6 @@ import cors from '@fastify/cors'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
-import { isLocalName, matchesHost } from '../core/rules/hosts.js'
 import { isAllowedOrigin, isOrigin } from '../core/rules/origins.js'
 import { isRead, pathOf } from './url.js'
 
@@ -10,22 +9,22 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether pages of other origins may open and call the route. For pages that are made for browsers. */
     isPublic?: boolean
+    /** Whether web pages could call the route by DNS rebinding, since it needs no access token. */
+    isGuarded?: boolean
     /** Whether the answers of the route are pages for people. Links of other sites may open it. */
     isPage?: boolean
   }
 }
 
 export interface WebAccessOptions {
-  /** Host names that the server has beside local ones: names, or `*.` and a name. */
-  readonly allowedHosts: readonly string[]
   /** The origins whose pages may call the API, as `isOriginPattern` defines them. */
   readonly corsOrigins: readonly string[]
   /** As in `TenantRegistryOptions`. */
-  publicUrl(host?: string): string
+  publicUrl(): string
 }
 
 const API = '/api/v1/'
-/** Routes that need no access token. DNS rebinding would open them to web pages. */
+/** The routes that are guarded. */
 const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/.well-known/', '/pay/']
 
 /** Response headers that pages may read. */
@@ -42,25 +41,26 @@ const EXPOSED_HEADERS = [
 
 /**
  * Refuses requests of web pages (decisions §1): those of other origins with FORBIDDEN_ORIGIN, and those by DNS
- * rebinding with FORBIDDEN_HOST. Sets the address of the server for the others: only a Host that is the server's own counts.
- * Register it before plugins that answer requests.
+ * rebinding with FORBIDDEN_HOST. Register it before plugins that answer requests.
  */
-export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins, publicUrl }, done) => {
-  app.addHook('onRequest', (request, _reply, next) => {
-    const { origin } = request.headers
-    const { host, hostName, route } = request.sandbox
-    const { url = '', config } = route
-    const refuse = (error: Error) => {
-      request.sandbox.isForeign = true
-      throw error
+export const webAccess = fp<WebAccessOptions>((app, { corsOrigins, publicUrl }, done) => {
+  app.addHook('onRoute', route => {
+    route.config = { ...route.config, isGuarded: GUARDED_HOSTS.some(path => route.url.startsWith(path)) }
+  })
+
+  app.addHook('onRequest', function guardOrigin(request, _reply, next) {
+    const { headers, sandbox } = request
+    const { origin, 'sec-fetch-site': site } = headers
+    // Other clients than browsers send neither.
+    const isOfPage = origin !== undefined || site !== undefined
+    if (isOfPage && isForeign(request)) {
+      sandbox.isForeign = true
+      throw errors.forbiddenOrigin(origin, isApi(request))
     }
-    if (!config.isPublic && !isOpenedTo(request) && !isLink(request)) {
-      const isOwn = origin === undefined ? !isSentByForeignPage(request) : isOwnOrigin(origin, host)
-      if (!isOwn) refuse(errors.forbiddenOrigin(origin, isApi(request)))
+    if (sandbox.route.config.isGuarded && !sandbox.isOwnHost) {
+      sandbox.isForeign = true
+      throw errors.forbiddenHost(sandbox.host)
     }
-    const isKnown = isOwnHost(hostName)
-    if (GUARDED_HOSTS.some(path => url.startsWith(path)) && !isKnown) refuse(errors.forbiddenHost(host))
-    request.sandbox.publicUrl = publicUrl(isKnown && host !== '' ? host : undefined)
     next()
   })
 
@@ -86,17 +86,19 @@ export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins,
     return origin !== undefined && isApi(request) && isOrigin(origin) && isAllowedOrigin(origin, corsOrigins)
   }
 
+  /** Returns whether the request is one by a page of another origin, which may not send it. */
+  function isForeign(request: FastifyRequest): boolean {
+    const { headers, sandbox } = request
+    if (sandbox.route.config.isPublic || isOpenedTo(request) || isLink(request)) return false
+    return headers.origin === undefined ? isSentByForeignPage(request) : !isOwnOrigin(headers.origin, sandbox.host)
+  }
+
   function isOwnOrigin(origin: string, host: string): boolean {
     if (!isOrigin(origin)) return false
     const given = new URL(origin)
     // The scheme of the browser may be that of a proxy.
     const own = [`${given.protocol}//${host}`, publicUrl()]
     return own.some(url => URL.canParse(url) && new URL(url).origin === given.origin)
-  }
-
-  /** A client that sends no Host, or an empty one, is not a browser. */
-  function isOwnHost(name: string): boolean {
-    return name === '' || isLocalName(name) || matchesHost(name, [...allowedHosts, new URL(publicUrl()).hostname])
   }
 })
 

@@ -1,4 +1,4 @@
-import { CONSOLE } from '../http/home.js'
+import { CONSOLE } from '../http/routing.js'
 import type { Json } from './routes.js'
 
 const COLORS: Readonly<Record<string, string>> = { documented: '#1a7f37', assumed: '#9a6700' }

@@ -1,10 +1,9 @@
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { ownerOf as ownerOfToken } from '../areas/oauth/tokens.js'
 import type { PageOptions } from '../areas/payout-links/pages.js'
-import type { AuthenticateOptions } from '../http/authenticate.js'
+import type { AuthenticationOptions } from '../http/authenticate.js'
 import { bearerOf } from '../http/authenticate.js'
 import { hint, hintRegistration } from '../http/hints.js'
-import { operationOf } from '../http/operations.js'
 import type { Credentials } from '../http/request-context.js'
 import { isRead } from '../http/url.js'
 import { applyFaults, hasFault } from '../sandbox/faults/apply.js'
@@ -29,7 +28,7 @@ export interface TransactionRules {
    * Finds the tenant in the transaction, and does all that precedes the handler, such as faults.
    * @returns undefined: the handler creates or finds it
    */
-  enter(request: FastifyRequest, realNow: number): Tenant | undefined
+  enter(request: FastifyRequest, realNow: number, reply: FastifyReply): Tenant | undefined
 }
 
 /** Makes a handler that runs in a transaction, all or nothing. It returns its answer, since only a stored change is answered. */
@@ -50,13 +49,23 @@ export const inTransaction = (
         skipsDueWork: rules.skipsDueWork === true,
         run(realNow) {
           request.sandbox.realNow = realNow
-          const tenant = rules.enter(request, realNow)
+          const tenant = rules.enter(request, realNow, reply)
           return tenant === undefined || isRead(request.method) ? handle() : tenant.attempt(handle)
         },
       },
       rules.otherOf?.(request),
     )
   }
+
+/** Adds the headers `Deprecation` and `Sunset` of a deprecated operation (interface, Versioning 5; decisions §11). */
+function announceDeprecation({ sandbox: { route, tenant } }: FastifyRequest, reply: FastifyReply): void {
+  const headers = tenant.deprecations.headersOf(route.config.operation as string, tenant.settings.deprecationStyle)
+  if (headers !== null) reply.headers(headers)
+}
+
+/** Refuses an operation that is gone. @throws OPERATION_SUNSET */
+export const assertNotSunset = ({ sandbox: { route, tenant } }: FastifyRequest): void =>
+  tenant.deprecations.assertNotSunset(route.config.operation as string)
 
 /** Makes the handlers of all routes of a scope run in transactions. */
 export function useTransactions(scope: FastifyInstance, storage: Storage, rules: TransactionRules): void {
@@ -65,20 +74,16 @@ export function useTransactions(scope: FastifyInstance, storage: Storage, rules:
   })
 }
 
-/**
- * Lets a request of the API pass to its handler: refuses an operation that is gone, and applies faults.
- * @throws OPERATION_SUNSET, the error of a fault
- */
+/** Lets a request of the API pass to its handler: applies faults. @throws the error of a fault */
 function pass(request: FastifyRequest, tenant: Tenant, realNow: number): Tenant {
-  tenant.deprecations.assertNotSunset(operationOf(request))
   if (hasFault(request, tenant, realNow)) applyFaults(request, tenant, realNow)
   return tenant
 }
 
 /** Returns the admission of tokens: their tenant is brought up to date before their expiry is checked. */
 export const admission =
-  (storage: Storage, registry: TenantRegistry, now: () => number): AuthenticateOptions['admit'] =>
-  (request, token, done) => {
+  (storage: Storage, registry: TenantRegistry, now: () => number): AuthenticationOptions['admit'] =>
+  (request, reply, token, done) => {
     const clientId = ownerOfToken(token)
     storage.refresh(clientId, error => {
       if (error !== undefined) {
@@ -87,6 +92,7 @@ export const admission =
       }
       try {
         request.sandbox.tenant = registry.admit(token, now(), clientId)
+        announceDeprecation(request, reply)
       } catch (refusal) {
         done(refusal as Error)
         return
@@ -130,12 +136,14 @@ export const tokenRules = (registry: TenantRegistry): TransactionRules => {
       const tenant = registry.peek(clientOf(request))
       return tenant === undefined || !hasFault(request, tenant, realNow)
     },
-    enter(request, realNow) {
+    enter(request, realNow, reply) {
       const { client_id, client_secret, hint: reading } = credentialsOf(request)
       const isNew = !registry.has(client_id)
       request.sandbox.tenant = registry.authenticate(client_id, client_secret, realNow)
       if (reading !== undefined) hint(request, reading)
       if (isNew) hintRegistration(request, registry.lookalikeOf(client_id))
+      announceDeprecation(request, reply)
+      assertNotSunset(request)
       return pass(request, request.sandbox.tenant, realNow)
     },
   }
@@ -166,7 +174,7 @@ export function pageOptions(storage: Storage, registry: TenantRegistry): PageOpt
       const work = {
         isRead: () => true,
         run(realNow: number) {
-          rules.enter(request, realNow)
+          request.sandbox.tenant = registry.tenant(clientOf(request), realNow)
           read()
         },
       }

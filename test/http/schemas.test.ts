@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import t from 'tap'
 import type { Area } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
-import { isValid } from '../../src/http/validation.js'
+import { isValid } from '../../src/http/compilers.js'
 import { ScenarioFile } from '../../src/sandbox/scenarios/schemas.js'
 import { build } from '../helper.js'
 

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
-import { operationOf } from '../../http/operations.js'
 import { isCutOff } from '../faults/state.js'
 import type { PAGES } from './schemas.js'
 
@@ -118,7 +117,11 @@ export function coverAnswer(
   const { faults, content } = request.sandbox
   if (request.is404 || (faults !== null && isCutOff(faults))) return
   const { cursor } = request.query as { cursor?: string }
-  coverage.add(clientId, operationOf(request), factsOf(statusCode, content, cursor !== undefined))
+  coverage.add(
+    clientId,
+    request.sandbox.route.config.operation as string,
+    factsOf(statusCode, content, cursor !== undefined),
+  )
 }
 
 /** Returns the facts of an answer. `isFollowing`: the request has a cursor. */

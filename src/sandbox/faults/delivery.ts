@@ -23,11 +23,11 @@ export const faultDelivery = fp<{ timers: Timers }>((app, { timers }, done) => {
       return
     }
     const { delay, effect } = request.sandbox.faults
-    const deliver = deliveryOf(effect, timers, app.isClosing)
+    const deliver = deliveryOf(effect, timers, () => app.shutdown.hasBegun)
     const answer = () => {
       // The socket of the answer: an injected request has no real one.
       const socket = reply.raw.socket ?? request.raw.socket
-      if (app.isClosing()) reply.header('connection', 'close')
+      if (app.shutdown.hasBegun) reply.header('connection', 'close')
       // The client may have closed the connection meanwhile.
       if (deliver === undefined || socket.destroyed) next()
       else deliver(reply, socket, (payload ?? '') as string)
