@@ -7,7 +7,7 @@ const LAYERS = [
   '(?:bounds|package)\\.ts',
   'http/',
   'openapi/',
-  'areas/[^/]+/',
+  'areas/(?:area\\.ts|[^/]+/)',
   'areas/index\\.ts',
   // The parts of a feature that tenants and storage hold.
   'sandbox/(?:schemas|[^/]+/(?:state|schemas|apply))\\.ts',

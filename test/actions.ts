@@ -21,7 +21,7 @@ export async function pressAll(t: Test, { app, clientId, control }: Client, kind
   const { body: before } = await control('GET', '/state')
   for (const status of lifecycle.states) {
     const { data } = (await control('GET', `/${path}?status=${status}`)).body
-    for (const { verb, to } of legalMoves(lifecycle.transitions, status)) {
+    for (const { verb, to } of legalMoves(lifecycle.table, status)) {
       const what = `${verb} a record of ${name} that is ${status}`
       const isOffered = async (reference: string) =>
         (await control('GET', `/${path}/${reference}`)).body.legal?.some((move: { verb: string }) => move.verb === verb)

@@ -4,7 +4,7 @@
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
-import type { Area, AreaName, Areas, Move } from '../areas/index.js'
+import type { Area, AreaName, Areas, Transition } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import type { List } from '../core/records/list.js'
 import type { Currency, Region } from '../core/rules/regions.js'
@@ -30,7 +30,7 @@ type ListQuery<Name extends AreaName> = Areas[Name] extends { list: { query: inf
 /** The filter of a list. */
 type ListFilter<Name extends AreaName> = Omit<ListQuery<Name>, 'cursor' | 'limit'>
 type StatusOf<Name extends AreaName> = RecordOf<Name> extends { status: infer S extends string } ? S : never
-type MovesOf<Name extends AreaName> = Areas[Name] extends { lifecycle: { moves: infer M } } ? M : never
+type MovesOf<Name extends AreaName> = Areas[Name] extends { lifecycle: { transitions: infer M } } ? M : never
 type BodyOf<Name extends AreaName, Verb extends keyof MovesOf<Name>> = MovesOf<Name>[Verb] extends {
   body: infer S extends TSchema
 }
@@ -137,7 +137,7 @@ interface Steers<Name extends AreaName> {
 }
 /** The transitions that the control plane makes. Those of bills are updates of the API. */
 type Moves<Name extends AreaName> = {
-  [Verb in keyof MovesOf<Name> as MovesOf<Name>[Verb] extends Move ? Verb : never]: (
+  [Verb in keyof MovesOf<Name> as MovesOf<Name>[Verb] extends Transition ? Verb : never]: (
     reference: string,
     ...rest: [
       ...(MovesOf<Name>[Verb] extends { body: infer S extends TSchema }
@@ -214,13 +214,13 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       },
     })
     const move =
-      (verb: string, { body: schema }: Move) =>
+      (verb: string, { body: schema }: Transition) =>
       async (reference: string, ...rest: object[]) => {
         // The server refuses the body of a move that takes none.
         const body = schema !== undefined || regions !== 'apart' ? rest.shift() : undefined
         return control('POST', `${pathOf(reference)}/${verb}`, { body, query: whereOf(`${name}.${verb}`, rest[0]) })
       }
-    const moves = Object.entries(lifecycle?.moves ?? {}).flatMap(([verb, row]) =>
+    const moves = Object.entries(lifecycle?.transitions ?? {}).flatMap(([verb, row]) =>
       'update' in row ? [] : [[verb, move(verb, row)] as const],
     )
     return {

@@ -17,6 +17,7 @@ import { coverageRoutes } from './coverage/routes.js'
 import { deprecationRoutes } from './deprecations/routes.js'
 import { eventRoutes } from './events/routes.js'
 import { faultRoutes } from './faults/routes.js'
+import { kindRoutes } from './kinds/list.js'
 import { recordRoutes } from './kinds/routes.js'
 import * as schemas from './kinds/schemas.js'
 import { outcomeRoutes } from './outcomes/routes.js'
@@ -320,6 +321,7 @@ const tableOf = (about: About, storage: Storage): readonly ControlRoute[] => {
         })),
       }),
     }),
+    ...kindRoutes,
     ...eventRoutes,
     ...requestRoutes,
     ...coverageRoutes,

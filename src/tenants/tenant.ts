@@ -1,4 +1,4 @@
-import type { Area, AreaName, Staged, SteeredStore, Store, Stores } from '../areas/index.js'
+import type { Area, AreaName, SteeredStore, Store, StoreOptions, Stores } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { createTokens } from '../areas/oauth/tokens.js'
 import { ApiError, atPath, errors } from '../core/errors.js'
@@ -104,8 +104,8 @@ const noPast = (scope: string): Past => ({
 const areaNames = Object.keys(areas) as AreaName[]
 const hasStates = (name: AreaName) => 'lifecycle' in areas[name]
 
-/** The order of seeding. Records without states come first, since bills add the counterparties that are missing. */
-const SEED_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.filter(hasStates)]
+/** The order in which stores are created and seeded: a store calls those before it. */
+const CREATION_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.filter(hasStates)]
 
 /**
  * Creates a client with all its state, but no records: clock, ids, events, faults, outcomes, tokens, and one store per
@@ -144,7 +144,8 @@ export function createTenant(
   const stores = {} as Stores
   const storeOf = (name: AreaName): Store => stores[name]
   const outcomes = createArmedOutcomes(context, steeredKinds(storeOf), past.outcomes)
-  for (const [name, area] of Object.entries<Area>(areas)) {
+  for (const name of CREATION_ORDER) {
+    const area: Area = areas[name]
     const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
     const names = {
       name,
@@ -154,7 +155,9 @@ export function createTenant(
       notFound: area.notFound,
     }
     const options = { context: { ...context, names }, clientId, settings, stores, takeOutcome }
-    Object.assign(stores, { [name]: area.createStore(options) })
+    // The compiler checks that the stores have the operations that others call.
+    const create: (options: StoreOptions<Stores>) => Store = areas[name].createStore
+    Object.assign(stores, { [name]: create(options) })
   }
 
   const meta = (): TenantMeta => ({
@@ -277,12 +280,12 @@ export function createTenant(
 
   /** Checks all records, each kind against those that it refers to, before any is stored. */
   function stage(records: SeedRecords): StagedRecords[] {
-    const staged = {} as Staged
+    const staged: Partial<Record<AreaName, StagedRecords>> = {}
     const recordsOf = (name: AreaName) => (records[name] ?? []) as readonly Json[]
     const isStored = (name: AreaName, reference: string) => storeOf(name).find(reference).length > 0
-    for (const name of SEED_ORDER) {
+    for (const name of CREATION_ORDER) {
       assertRelated(name, { recordsOf, path: `records.${name}`, isStored })
-      Object.assign(staged, { [name]: storeOf(name).stage(records[name] ?? [], `records.${name}`, staged) })
+      staged[name] = storeOf(name).stage(records[name] ?? [], `records.${name}`, staged as never)
     }
     return Object.values(staged)
   }
@@ -297,7 +300,7 @@ function assertKnown({ kind, region, record, nextStep }: TenantRecord): void {
   const area = ownMember<Area>(areas, kind)
   if (area === undefined) throw lacking('kind of records', kind)
   if (!REGIONS.includes(region)) throw lacking('region', region)
-  const states = area.lifecycle?.transitions
+  const states = area.lifecycle?.table
   if (states === undefined) return
   const noun = toNoun(kind)
   const verbs = ownMember<object>(states, String(status))

@@ -30,7 +30,7 @@ t.test('CONTRIBUTING, A new area: the library exports the types of each kind by 
   const exported = new Set([...source.matchAll(/^export type (\w+) = /gm)].map(([, name]) => name))
   const named = Object.entries<Area>(areas).flatMap(([name, { lifecycle, create, update, list, outcomes }]) => {
     const noun = toTitle(lifecycle?.kind ?? toNoun(name))
-    const isMoved = Object.values(lifecycle?.moves ?? {}).some(move => 'example' in move)
+    const isMoved = Object.values(lifecycle?.transitions ?? {}).some(move => 'example' in move)
     return [
       ...[noun, toTitle(name)],
       ...(lifecycle ? [`${noun}Status`] : []),

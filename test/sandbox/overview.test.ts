@@ -43,7 +43,7 @@ const ROUTES = [
   ...Object.values<Area>(areas).flatMap(({ path, lifecycle, outcomes }) => [
     `GET /_sandbox/${path}`,
     ...(lifecycle ? [`GET /_sandbox/${path}/:`] : []),
-    ...Object.entries(lifecycle?.moves ?? {}).flatMap(([verb, move]) =>
+    ...Object.entries(lifecycle?.transitions ?? {}).flatMap(([verb, move]) =>
       'update' in move ? [] : [`POST /_sandbox/${path}/:/${verb}`],
     ),
     ...(outcomes ? [`PUT /_sandbox/${path}/:/outcome`] : []),
@@ -59,6 +59,7 @@ const ROUTES = [
   'DELETE /_sandbox/outcomes/:',
   'GET /_sandbox/reason-codes',
   'GET /_sandbox/errors',
+  'GET /_sandbox/kinds',
   'GET /_sandbox/state',
   'PUT /_sandbox/state',
   'POST /_sandbox/fork',
@@ -157,7 +158,7 @@ t.test('control plane, GET /clients: never a secret; nor does any other call sho
 
 /** Those that are about the process, or are tables of the product. */
 const NO_TENANT =
-  /^(GET \/_sandbox(\/(health\/.*|openapi.json|scenarios|reason-codes|errors))?|\w+ \/_sandbox\/clients(\/:)?|.*\/credentials\/verify)$/
+  /^(GET \/_sandbox(\/(health\/.*|openapi.json|scenarios|reason-codes|errors|kinds))?|\w+ \/_sandbox\/clients(\/:)?|.*\/credentials\/verify)$/
 const tenantCalls = ROUTES.filter(route => !NO_TENANT.test(route))
 
 /** A body that the call accepts, so that it gets as far as its tenant. */
@@ -198,7 +199,7 @@ t.test(
   async t => {
     const { app } = await newClient()
     await table(t, path => call(app, 'GET', `/_sandbox${path}`), {
-      200: ['', '/clients', '/reason-codes', '/errors', '/health/live', '/health/ready'].map(
+      200: ['', '/clients', '/reason-codes', '/errors', '/kinds', '/health/live', '/health/ready'].map(
         path => `${path}?client=nobody`,
       ),
       [invalidQuery('client')]: ['/clock?client='],

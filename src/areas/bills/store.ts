@@ -17,18 +17,16 @@ import { billLifecycle, verbTo } from './lifecycle.js'
 import type { Bill, BillDocument, BillQuery, BillUpdate, NewBill, SeedBill } from './schemas.js'
 import { MOST_DOCUMENTS } from './schemas.js'
 
-export interface BillStoreOptions {
-  readonly context: StoreContext
-  readonly counterparties: {
-    /** Creates the counterparty if it does not exist. */
-    ensure(region: Region, counterpartyReference: string): void
-  }
+/** The operation of the store of counterparties that bills need. */
+export interface Counterparties {
+  /** Creates the counterparty if it does not exist. */
+  ensure(region: Region, counterpartyReference: string): void
 }
 
 export type BillStore = ReturnType<typeof createBillStore>
 
 /** The bills of one tenant (decisions §9), in all regions. */
-export function createBillStore({ context, counterparties }: BillStoreOptions) {
+export function createBillStore(context: StoreContext, counterparties: Counterparties) {
   const { clock, ids } = context
 
   const repository = createStatefulRepository<Bill, BillStatus, BillVerb>(

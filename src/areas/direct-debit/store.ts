@@ -1,6 +1,5 @@
 import { errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
-import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
@@ -25,27 +24,30 @@ export interface CollectedMandate {
   readonly debtor: { readonly name: string; readonly reference?: string }
 }
 
-export interface CollectionStoreOptions {
-  readonly context: StoreContext
-  readonly mandates: {
-    /** @throws MANDATE_NOT_FOUND */
-    get(mandateReference: string): CollectedMandate
-    /** Records that a collection was presented to the scheme at an instant, not in the future. */
-    presented(mandateReference: string, at: Instant): void
-    /** Returns whether a collection is presented as planned. */
-    permits(mandateReference: string): boolean
-    /** Returns whether a mandate exists and is in a final state, which allows no new collection. */
-    isFinal(mandateReference: string): boolean
-  }
-  /** Returns the armed outcome of a new collection, and counts it. */
-  takeOutcome(collection: OutcomeMatch): string | undefined
+/** The operations of the store of mandates that collections need. */
+export interface Mandates {
+  /** @throws MANDATE_NOT_FOUND */
+  get(mandateReference: string): CollectedMandate
+  /** Records that a collection was presented to the scheme at an instant, not in the future. */
+  presented(mandateReference: string, at: Instant): void
+  /** Returns whether a collection is presented as planned. */
+  permits(mandateReference: string): boolean
+  /** Returns whether a mandate exists and is in a final state, which allows no new collection. */
+  isFinal(mandateReference: string): boolean
 }
 
 export type CollectionStore = ReturnType<typeof createCollectionStore>
 
-/** The collection requests of one tenant, all in region EU (decisions §6). */
-export function createCollectionStore({ context, mandates, takeOutcome }: CollectionStoreOptions) {
-  const { clock } = context
+/**
+ * The collection requests of one tenant, all in region EU (decisions §6).
+ * @param takeOutcome returns the armed outcome of a new collection, and counts it
+ */
+export function createCollectionStore(
+  context: StoreContext,
+  mandates: Mandates,
+  takeOutcome: (collection: OutcomeMatch) => string | undefined,
+) {
+  const { clock, events } = context
 
   const repository = createStatefulRepository<StoredCollection, CollectionStatus, CollectionVerb>(
     {
@@ -71,6 +73,14 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
   )
 
   const entryOf = (collectionReference: string) => repository.get('EU', collectionReference)
+
+  // A cancelled mandate cancels its pending collections.
+  events.subscribe('mandate', ({ reference, to, cause }) => {
+    if (to !== 'CANCELLED') return
+    for (const entry of repository.indexed(reference)) {
+      if (entry.record.status === 'PENDING') repository.move(entry, 'cancel', cause)
+    }
+  })
 
   /**
    * Makes a new collection. The outcome that its debtorReference selects is stored, so that a later release with other
@@ -196,13 +206,6 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       if (mandateReference !== undefined && mandates.isFinal(mandateReference)) {
         const { status } = mandates.get(mandateReference)
         throw errors.invalid('match.mandateReference', `The outcome could never apply: the mandate is ${status}.`)
-      }
-    },
-
-    /** Cancels the pending collections of a mandate. */
-    cancelPendingOf(mandateReference: string, cause: Cause): void {
-      for (const entry of repository.indexed(mandateReference)) {
-        if (entry.record.status === 'PENDING') repository.move(entry, 'cancel', cause)
       }
     },
 

@@ -1,9 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { errors } from '../../core/errors.js'
-import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
-import type { StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
@@ -12,18 +10,13 @@ import type { MandateStatus, MandateVerb } from './lifecycle.js'
 import { FINAL_STATUSES, MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
 import type { MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
 
-export interface MandateStoreOptions {
-  readonly context: StoreContext
-  /** Whether a new mandate is ACTIVE at once or PENDING until the control plane activates it. */
-  activation(): 'automatic' | 'manual'
-  /** Called after a mandate has been cancelled, to cancel its pending collections. */
-  cancelled(mandateReference: string, cause: Cause): void
-}
-
 export type MandateStore = ReturnType<typeof createMandateStore>
 
-/** The mandates of one tenant, all in region EU (decisions §7). */
-export function createMandateStore({ context, activation, cancelled }: MandateStoreOptions) {
+/**
+ * The mandates of one tenant, all in region EU (decisions §7).
+ * @param activation whether a new mandate is ACTIVE at once or PENDING until the control plane activates it
+ */
+export function createMandateStore(context: StoreContext, activation: () => 'automatic' | 'manual') {
   const { clock } = context
 
   const repository = createStatefulRepository<StoredMandate, MandateStatus, MandateVerb>(
@@ -60,12 +53,6 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
   const entryOf = (mandateReference: string) => repository.get('EU', mandateReference)
 
-  function cancelEntry(entry: StatefulEntry<StoredMandate, MandateVerb>, cause: Cause): StoredMandate {
-    const mandate = repository.move(entry, 'cancel', cause)
-    cancelled(mandate.mandateReference, cause)
-    return mandate
-  }
-
   return {
     ...repository.ofStore,
 
@@ -97,20 +84,13 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     },
 
     /**
-     * Cancels an active mandate (interface, Mandate) and its pending collections.
+     * Cancels an active mandate (interface, Mandate). Its pending collections follow.
      * @throws MANDATE_NOT_FOUND, MANDATE_NOT_ACTIVE
      */
     cancel(mandateReference: string): StoredMandate {
       const entry = entryOf(mandateReference)
       if (entry.record.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, entry.record.status)
-      return cancelEntry(entry, 'api')
-    },
-
-    /** A cancelled mandate cancels its pending collections, too. @throws MANDATE_NOT_FOUND, ILLEGAL_TRANSITION */
-    transition(mandateReference: string, verb: MandateVerb): void {
-      const entry = entryOf(mandateReference)
-      if (verb === 'cancel') cancelEntry(entry, 'control')
-      else repository.move(entry, verb, 'control')
+      return repository.move(entry, 'cancel', 'api')
     },
 
     /** Records that a collection was presented to the scheme, which restarts the 36 months until expiry. */

@@ -1,11 +1,9 @@
-import { ownMember } from '../../core/own-member.js'
-import type { PayoutMethod } from './claim-rules.js'
-import { accountRules, claimFields } from './claim-rules.js'
+import { accountRules, claimFields, PAYOUT_METHODS } from './claim-rules.js'
 
-/** Returns the claim that the form of the console begins with, and its fields: those of the payout method. */
-export function claimForm({ payoutMethod, accountHolderName = 'Jane Doe' }: Readonly<Record<string, unknown>>) {
-  const method = payoutMethod as PayoutMethod
-  const { example } = ownMember(accountRules, method) ?? {}
-  const fields = example === undefined ? [] : claimFields(method).map(({ name }) => name)
-  return { body: { accountHolderName, ...example }, fields }
-}
+/** The form of the console for a claim by each method. A name that the sender has set is that of the claim. */
+export const claimForms = PAYOUT_METHODS.map(payoutMethod => ({
+  when: { payoutMethod },
+  body: { accountHolderName: 'Jane Doe', ...accountRules[payoutMethod].example },
+  from: { accountHolderName: 'accountHolderName' },
+  fields: claimFields(payoutMethod).map(({ name }) => name),
+}))

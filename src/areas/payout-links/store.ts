@@ -6,10 +6,10 @@ import { parseAmount } from '../../core/rules/money.js'
 import { isAllowedOrigin } from '../../core/rules/origins.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF } from '../../core/rules/regions.js'
-import type { StoreContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../../core/time/time.js'
+import type { StoreOptions } from '../area.js'
 import { accountRules, maskAccount } from './claim-rules.js'
 import type { PayoutLinkStatus, PayoutLinkVerb } from './lifecycle.js'
 import { payoutLinkLifecycle } from './lifecycle.js'
@@ -27,15 +27,10 @@ import type {
   StoredPayoutLink,
 } from './schemas.js'
 
-export interface PayoutLinkStoreOptions {
-  readonly context: StoreContext
-  readonly clientId: string
-  /** The origins that may embed a link; `*` stands for any port. */
-  allowedOrigins(): readonly string[]
-  /** Returns the armed outcome of a new link, and counts it. */
-  takeOutcome(link: OutcomeMatch): string | undefined
-  /** Returns the name under which the tenant pays in a region; undefined: it has none. */
-  sender(region: Region): string | undefined
+/** The operation of the store of accounts that payout links need. */
+export interface Accounts {
+  /** Returns the holder of an account that pays in a region, if there is an account. */
+  holder(region: Region): string | undefined
 }
 
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
@@ -52,10 +47,10 @@ const seconds = (duration: string) => parseDuration(duration) as number
 export function createPayoutLinkStore({
   context,
   clientId,
-  allowedOrigins,
+  settings,
+  stores: { accounts },
   takeOutcome,
-  sender,
-}: PayoutLinkStoreOptions) {
+}: StoreOptions<{ accounts: Accounts }>) {
   const { clock, ids } = context
 
   /**
@@ -130,7 +125,7 @@ export function createPayoutLinkStore({
   /** Refuses an embedded link whose origin is not on the list, or any if the list is empty (decisions §8). */
   function assertOrigin({ uiMode, origin }: Pick<StoredPayoutLink, 'uiMode' | 'origin'>) {
     if (uiMode === 'hosted') return
-    const patterns = allowedOrigins()
+    const patterns = settings.allowedOrigins
     if (patterns.length === 0 || (origin !== undefined && !isAllowedOrigin(origin, patterns))) {
       throw errors.originNotAllowed(origin)
     }
@@ -154,8 +149,8 @@ export function createPayoutLinkStore({
 
   function embedders({ uiMode, origin }: StoredPayoutLink): readonly string[] {
     if (uiMode === 'hosted') return []
-    if (origin === undefined) return allowedOrigins()
-    return isAllowedOrigin(origin, allowedOrigins()) ? [origin] : []
+    if (origin === undefined) return settings.allowedOrigins
+    return isAllowedOrigin(origin, settings.allowedOrigins) ? [origin] : []
   }
 
   return {
@@ -192,7 +187,8 @@ export function createPayoutLinkStore({
     read: (payoutLinkId: string): StoredPayoutLink => entryOf(payoutLinkId).record,
 
     /** Returns the name of the sender of a link; undefined: the tenant has none. */
-    sender: (link: StoredPayoutLink): string | undefined => sender(payoutMethods[link.payoutMethod].region),
+    sender: (link: StoredPayoutLink): string | undefined =>
+      settings.senderName ?? accounts.holder(payoutMethods[link.payoutMethod].region),
 
     /**
      * Returns the origins that may embed a link now; `*` stands for any port. Only origins of the present list may, and

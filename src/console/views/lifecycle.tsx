@@ -28,12 +28,12 @@ interface Place {
 }
 
 /** Places the states. The others are below the line, right of the last state in it that leads to them. */
-function placesOf({ transitions, states, line }: LifecycleRow): ReadonlyMap<string, Place> {
+function placesOf({ table, states, line }: LifecycleRow): ReadonlyMap<string, Place> {
   const places = new Map(line.map((state, x): [string, Place] => [state, { x, y: 0 }]))
   const used = new Map<number, number>()
   for (const state of states) {
     if (places.has(state)) continue
-    const from = line.findLastIndex(one => legalMoves(transitions, one).some(({ to }) => to === state))
+    const from = line.findLastIndex(one => legalMoves(table, one).some(({ to }) => to === state))
     const y = (used.get(from + 1) ?? 0) + 1
     used.set(from + 1, y)
     places.set(state, { x: from + 1, y })
@@ -88,7 +88,7 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
   const reached = reachedIn(timeline)
   const isTaken = (from: string, to: string) => timeline.some(event => event.from === from && event.to === to)
   const edges = lifecycle.states.flatMap(from =>
-    legalMoves(lifecycle.transitions, from).map(({ verb, to }) => ({
+    legalMoves(lifecycle.table, from).map(({ verb, to }) => ({
       key: `${from}-${verb}`,
       ends: [places.get(from), places.get(to)] as [Place, Place],
       kind: isTaken(from, to) ? 'taken' : from === status && next?.to === to ? 'next' : 'possible',

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { outcomeOf } from '../../areas/direct-debit/outcomes.js'
 import { findReasonCode } from '../../areas/direct-debit/reason-codes.js'
-import type { MoveForm, SteeredStore } from '../../areas/index.js'
+import type { SteeredStore, TransitionForm } from '../../areas/index.js'
 import { errors } from '../../core/errors.js'
 import type { Explained, LegalMove } from '../../core/records/stateful-repository.js'
 import type { Region } from '../../core/rules/regions.js'
@@ -180,9 +180,9 @@ function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly Lega
   const { verb } = limits[0] as LegalMove
   const params = { [kind.reference]: referenceOf(kind, record) }
   const path = `${kind.calls}/:${kind.reference}`
-  const move = kind.lifecycle?.moves[verb]
+  const move = kind.lifecycle?.transitions[verb]
   if (move !== undefined && 'update' in move) {
-    const { body, fields = [] } = move.update(record)
+    const { body, fields } = filled(move.update, record)
     return { call: { route: `PATCH /api/v1${path}`, params, region: regionOfRecord(record), body }, fields }
   }
   const reasons = limits.flatMap(({ reasonCodes = [], until }) =>
@@ -191,10 +191,10 @@ function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly Lega
     ),
   )
   const [first] = reasons
-  const { body, fields = [] } =
+  const { body, fields } =
     first !== undefined
       ? { body: { reasonCode: first[0] }, fields: ['reasonCode'] }
-      : (move?.form?.(record) ?? exampleForm(page, move?.body))
+      : (formFor(record, move?.forms) ?? exampleForm(page, move?.body))
   return {
     call: control(`POST ${path}/${verb}`, body, params),
     fields,
@@ -203,10 +203,22 @@ function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly Lega
   }
 }
 
+/** Returns a form with the values of a record. */
+const filled = ({ body, from = {}, fields }: TransitionForm, record: AnyRecord) => {
+  const given = Object.entries(from).filter(([, member]) => record[member] !== undefined)
+  return { body: { ...body, ...Object.fromEntries(given.map(([name, member]) => [name, record[member]])) }, fields }
+}
+
+/** Returns the first form that fits a record. */
+function formFor(record: AnyRecord, forms: readonly TransitionForm[] = []) {
+  const form = forms.find(({ when = {} }) => Object.entries(when).every(([name, value]) => record[name] === value))
+  return form && filled(form, record)
+}
+
 /** Returns the form of a body that begins with its example: the members that it has or requires. */
-function exampleForm({ tenant, realNow }: Page, schema: TObject | undefined): MoveForm {
-  if (schema === undefined) return { body: {} }
-  const body = exampleOf(tenant, realNow, schema)
+function exampleForm({ tenant, realNow }: Page, schema: TObject | undefined): Omit<TransitionForm, 'from'> {
+  if (schema === undefined) return { body: {}, fields: [] }
+  const body = exampleOf(tenant, realNow, schema) as Readonly<Record<string, unknown>>
   return { body, fields: [...new Set([...(schema.required ?? []), ...Object.keys(body)])] }
 }
 

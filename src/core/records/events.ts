@@ -44,6 +44,7 @@ export const inOrder = ({ seq, at, kind, reference, from, to, cause, ...others }
  */
 export function createEventLog(earlier: readonly Event[] = []) {
   const events = earlier.map(inOrder)
+  const listeners = new Map<string, (event: Event) => void>()
 
   return {
     /** Appends an event and returns its `seq`. */
@@ -51,6 +52,13 @@ export function createEventLog(earlier: readonly Event[] = []) {
       const seq = events.length + 1
       events.push({ seq, at, kind, reference, from, to, cause, ...(reasonCode !== undefined && { reasonCode }) })
       return seq
+    },
+    /** Calls a listener after each transition of records of a kind. A kind has one listener. */
+    subscribe: (kind: string, listener: (event: Event) => void): void => void listeners.set(kind, listener),
+    /** Tells the listener of its kind about the transition of an event. The records of seeds and states made none. */
+    publish(seq: number): void {
+      const event = events[seq - 1] as Event
+      listeners.get(event.kind)?.(event)
     },
     /** Adds the events of a database, which follow the latest one. */
     load(more: readonly Event[]): void {

@@ -68,7 +68,7 @@ export interface StatefulRepositoryOptions<R, S extends string, V extends string
   /** Returns a record as it is explained. Default: as it is. @param publicUrl as in `explain` */
   shown?(record: R, publicUrl: string): R
   /** Called after each transition. */
-  onTransition?(record: R, cause: Cause): void
+  onTransition?(record: R): void
 }
 
 /** A legal transition, as the control plane explains it (control plane, Shapes). */
@@ -163,8 +163,10 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     const from = entry.record.status
     const status = next(lifecycle, from, verb, toWords(kind))
     const record = { ...entry.record, ...fields, status, updatedAt: formatInstant(clock.now()) }
-    change(entry, record, [...entry.timeline, appendEvent(record, from, cause)])
-    options.onTransition?.(record, cause)
+    const seq = appendEvent(record, from, cause)
+    change(entry, record, [...entry.timeline, seq])
+    options.onTransition?.(record)
+    events.publish(seq)
     return record
   }
 

@@ -47,7 +47,7 @@ const searches = kinds.map(({ name, path, command, lifecycle, record }) =>
   }),
 )
 
-/** The calls of one record of a kind: its moves, its outcome, and its explanation. */
+/** The calls of one record of a kind: its transitions, its outcome, and its explanation. */
 function callsOf({ name, path, noun, title, command, reference, notFound, regions, record, ...kind }: Kind) {
   const { lifecycle, outcomes } = kind
   if (lifecycle === undefined) return []
@@ -68,9 +68,9 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
     return { store, given, region, explain: () => store.explain(given, request.sandbox.publicUrl, region) }
   }
 
-  const moves = Object.entries(lifecycle.moves).flatMap(([verb, move]) => {
-    if ('update' in move) return []
-    const { example, operationId = `${verb}${title}`, summary = `Move a ${noun}: ${verb}`, description, body } = move
+  const transitions = Object.entries(lifecycle.transitions).flatMap(([verb, row]) => {
+    if ('update' in row) return []
+    const { example, operationId = `${verb}${title}`, summary = `Move a ${noun}: ${verb}`, description, body } = row
     return route({
       ...common,
       method: 'POST',
@@ -121,7 +121,7 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
     summary: `Explain a ${noun}: record, timeline, next transition, legal moves`,
     handle: call => recordOf(call).explain(),
   })
-  return [...moves, ...(outcomes ? [ofOutcome(outcomes)] : []), explanation]
+  return [...transitions, ...(outcomes ? [ofOutcome(outcomes)] : []), explanation]
 }
 
 /** The calls that act on records. They follow from the table of areas. */

@@ -1,7 +1,8 @@
 /** Adds a toy area to the table of this process. Import it before the server. */
 import { Type } from '@sinclair/typebox'
+import { lifecycleOf } from '../../../src/areas/area.js'
 import type { Area } from '../../../src/areas/index.js'
-import { areas, lifecycleOf } from '../../../src/areas/index.js'
+import { areas } from '../../../src/areas/index.js'
 import { assumed } from '../../../src/http/schemas.js'
 import { orderLifecycle } from './lifecycle.js'
 import { orderRoutes } from './routes.js'
@@ -17,7 +18,7 @@ const orders: Area = {
   lifecycle: lifecycleOf('order', orderLifecycle, {
     line: ['PLACED', 'SHIPPED'],
     params: Type.Object({ orderReference: Order.properties.orderReference }),
-    moves: { ship: { example: 'ORD-0001' } },
+    transitions: { ship: { example: 'ORD-0001' } },
   }),
   reference: 'orderReference',
   refersTo: { collectionReference: { kind: 'collections', accepts: { status: 'SETTLED' } } },
