@@ -5,16 +5,18 @@
  * Durations are ISO 8601 without years and months, for example `P3D` or `PT90M`.
  */
 import type { Static } from '@sinclair/typebox'
+import type * as clients from '../sandbox/clients/schemas.js'
+import type * as clock from '../sandbox/clock/schemas.js'
 import type { CoverageReport } from '../sandbox/coverage/schemas.js'
 import type * as deprecations from '../sandbox/deprecations/schemas.js'
 import type * as events from '../sandbox/events/schemas.js'
 import type * as faults from '../sandbox/faults/schemas.js'
 import type { Effect } from '../sandbox/faults/state.js'
-import type * as control from '../sandbox/kinds/schemas.js'
 import type * as outcomes from '../sandbox/outcomes/schemas.js'
 import type * as requests from '../sandbox/request-log/schemas.js'
 import type { LoggedExchange } from '../sandbox/request-log/state.js'
 import type * as scenarios from '../sandbox/scenarios/schemas.js'
+import type * as settings from '../sandbox/settings/schemas.js'
 import type * as state from '../sandbox/state/schemas.js'
 import type { Filter, Input } from './input.js'
 
@@ -23,9 +25,9 @@ export type { LoggedExchange }
 /** Records to seed, in any state: the fields of the API, plus `status` and times. */
 export type SeedRecords = Input<state.SeedRecords>
 /** The result of `seed()`: the numbers of added records and of all records. */
-export type SeedResult = Static<typeof control.SeedResult>
+export type SeedResult = Static<typeof state.SeedResult>
 /** The result of `reset()` and `restore()`. */
-export type ResetResult = Static<typeof control.ResetResult>
+export type ResetResult = Static<typeof clients.TenantSummary>
 /** The number of records of each kind. */
 export type Counts = ResetResult['counts']
 /** A client as one document. */
@@ -33,12 +35,12 @@ export type State = state.TenantSnapshot
 /** A state document of this or an earlier release, which lacks members that later releases have added. */
 export type StateDocument = state.StateDocument
 /** The settings of a client. */
-export type Settings = state.Settings
+export type Settings = settings.Settings
 
 /** The time of a client. */
-export type ClockState = Static<typeof control.ClockState>
+export type ClockState = Static<typeof clock.ClockState>
 /** The time of a client after a step, with the transitions that happened during the step. */
-export type ClockAdvanced = Static<typeof control.ClockAdvanced>
+export type ClockAdvanced = Static<typeof clock.ClockAdvanced>
 /** A step of the clock: by a duration, to a moment, or to the next scheduled event. */
 export type ClockStep =
   | { readonly by: string; readonly to?: never; readonly toNextEvent?: never }
@@ -46,9 +48,9 @@ export type ClockStep =
   | { readonly by?: never; readonly to?: never; readonly toNextEvent: true }
 
 /** The transitions that are due next, in order. `nextCursor` is null on the last page. */
-export type UpcomingPage = Static<typeof control.UpcomingList>
+export type UpcomingPage = Static<typeof clock.UpcomingList>
 /** The page of `upcoming()`: `limit` is 1 to 100 (20), `cursor` the `nextCursor` of the page before. */
-export type UpcomingQuery = Filter<Omit<Static<typeof control.UpcomingQuery>, 'client'>>
+export type UpcomingQuery = Filter<Omit<Static<typeof clock.UpcomingQuery>, 'client'>>
 
 /** A fault to arm: the requests that match, the number of times and the effect. */
 export type FaultRequest = Input<Static<typeof faults.FaultRequest>>

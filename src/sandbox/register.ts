@@ -4,25 +4,19 @@ import type { FastifyInstance, FastifyReply, preHandlerHookHandler, RouteHandler
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
 import { inTransaction } from '../storage/handlers.js'
-import type { Storage } from '../storage/storage.js'
 import { clientOf } from '../tenants/client-of.js'
 import type { ControlContext, ControlRoute } from './route.js'
 import { ClientQuery, Nothing } from './schemas.js'
 
-/** The parts of the server that the control plane acts on, with those that only `addRoutes` and its own rows need. */
-export interface ControlPlane extends ControlContext {
-  readonly storage: Storage
-}
-
-/** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
-export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: readonly ControlRoute[]): void {
+/** Adds the calls of the control plane. The service documents none of them, so all of them are labelled assumed. */
+export function addRoutes(app: FastifyInstance, context: ControlContext): void {
+  const { registry, storage, now, about, routes } = context
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
     const { status = 200, isGlobal = false, isOpen = false, hasPage = false } = row
     const { isReplacing = false, errors = [], querystring = ClientQuery } = row
     const { isChange = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
-    const { registry, storage, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
       const { params, query, body } = request
@@ -53,7 +47,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       // A typo must not act on another tenant, nor leave a test green.
       config: { isStrict: true, isOpen, hasPage },
       ...(hasPage && { errorHandler: refuseWithPage }),
-      ...(bodyLimit !== undefined && { bodyLimit }),
+      ...(bodyLimit !== undefined && { bodyLimit: bodyLimit(about) }),
       schema: {
         operationId,
         summary,

@@ -5,6 +5,7 @@ import { JSON_TYPE } from '../http/error-handler.js'
 import type { Operation } from '../http/operations.js'
 import type { Documents } from '../openapi/documents.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
+import type { Storage } from '../storage/storage.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Coverage } from './coverage/coverage.js'
@@ -13,8 +14,9 @@ import type { RequestLog } from './request-log/state.js'
 import type { Scenarios } from './scenarios/files.js'
 
 /** The parts of the server that the control plane acts on. */
-export interface ControlContext {
+export interface ControlPlane {
   readonly registry: TenantRegistry
+  readonly storage: Storage
   readonly requestLog: RequestLog
   readonly coverage: Coverage
   readonly waiters: EventWaiters
@@ -38,8 +40,24 @@ export interface ControlContext {
   isClosing(): boolean
 }
 
-/** The arguments of a handler. */
-export interface ControlCall<P, Q, B> extends ControlContext {
+/** The facts of the process. */
+export interface About {
+  readonly name: string
+  readonly version: string
+  /** The real time of its start, in milliseconds. */
+  readonly startedAt: number
+  /** The maximum size of a state document in bytes. */
+  readonly stateBytes: number
+}
+
+/** The parts of the server, with the table of calls. */
+export interface ControlContext extends ControlPlane {
+  readonly about: About
+  readonly routes: readonly ControlRoute[]
+}
+
+/** The argument of a handler. */
+export interface CallContext<P, Q, B> extends ControlContext {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** The client id of the tenant that the call acts on. */
@@ -53,18 +71,16 @@ export interface ControlCall<P, Q, B> extends ControlContext {
   readonly body: B
 }
 
-/** One row of the table of routes. */
-export interface ControlRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/_sandbox`. */
-  readonly url: string
-  /** The name of the call in the OpenAPI document: a verb and a noun. The service has no operation of this name. */
-  readonly operationId: string
+/** The argument of a handler whose schemas are not known. */
+export type AnyCall = CallContext<unknown, unknown, unknown>
+
+/** A call of the control plane. */
+export interface Call {
   readonly summary: string
   /** The behaviour that the summary does not show. */
   readonly description?: string
   /**
-   * The command of the call, where it does not follow from the url and the operationId (`commandOf` in src/control/route.ts).
+   * The command of the call, where it does not follow from the url and the operationId (`commandOf` in register.ts).
    * `FILE` at its end is a file with the body, or for the answer of a call without one; `[FILE]` can be omitted.
    */
   readonly command?: string
@@ -96,31 +112,52 @@ export interface ControlRoute {
   readonly errors?: readonly ErrorCode[]
   /** Returns another client that the call creates. */
   creates?(body: unknown): string
-  /** The largest body in bytes, where it is more than usual. */
-  readonly bodyLimit?: number
+  /** Returns the maximum size of the body in bytes, where it is more than usual. */
+  bodyLimit?(about: About): number
   /** Loads the parts of the call that need time, before its transaction. */
   prepare?(context: ControlContext): Promise<void>
-  handle(call: ControlCall<unknown, unknown, unknown>): unknown
+  handle(call: AnyCall): unknown
+}
+
+/** A call at its address: a row of the table in index.ts. */
+export interface ControlRoute extends Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/_sandbox`. */
+  readonly url: string
+  /** The name of the call in the OpenAPI document: a verb and a noun. The service has no operation of this name. */
+  readonly operationId: string
 }
 
 type StaticOf<S> = S extends TSchema ? Static<S> : undefined
 
-/** Types the handler of a row by the schemas of the row. */
-export function route<
+/** Types the handler of a call by its schemas. */
+export function call<
   P extends TSchema | undefined = undefined,
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(
-  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'handle' | 'creates'> & {
+  definition: Omit<Call, 'params' | 'querystring' | 'body' | 'handle' | 'creates'> & {
     params?: P
     querystring?: Q
     body?: B
-    handle(call: ControlCall<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
+    handle(call: CallContext<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
     creates?(body: StaticOf<B>): string
   },
-): ControlRoute {
-  return row as unknown as ControlRoute
+): Call {
+  return definition as unknown as Call
 }
+
+/** Returns a function that puts a call at an address. The name of the call is its operationId. */
+const on =
+  (method: ControlRoute['method']) =>
+  (url: string, named: Readonly<Record<string, Call>>): ControlRoute[] =>
+    Object.entries(named).map(([operationId, call]) => ({ method, url, operationId, ...call }))
+
+export const GET = on('GET')
+export const POST = on('POST')
+export const PUT = on('PUT')
+export const PATCH = on('PATCH')
+export const DELETE = on('DELETE')
 
 /** The indentation of documents. */
 const INDENT = 2

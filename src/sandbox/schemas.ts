@@ -1,4 +1,7 @@
+import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { byArea } from '../areas/index.js'
+import { toWords } from '../core/words.js'
 import { assumed, component, Moment, OneOf } from '../http/schemas.js'
 
 /** The parts that the schemas of the control plane share. The service documents none of them: all are assumed. */
@@ -38,3 +41,19 @@ export const Times = Type.Unsafe<number | null>({
 export const Nothing = Type.Object({})
 
 export const Cleared = component('RemovedCount', { removed: assumed(Type.Integer(), 'The number of removed items.') })
+
+/** The numbers of records by kind. */
+export const Counts = component(
+  'RecordCounts',
+  byArea(name => assumed(Type.Integer(), `The number of ${toWords(name)}.`)),
+)
+
+/** A page of a list without its total. */
+export const pageOf = <T extends TSchema>(title: string, item: T, description: string) =>
+  component(title, {
+    data: assumed(Type.Array(item), description),
+    nextCursor: assumed(
+      Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+      'The opaque cursor of the next page; null: this is the last one.',
+    ),
+  })

@@ -23,8 +23,10 @@ import type { Fault } from '../sandbox/faults/state.js'
 import { createFaults } from '../sandbox/faults/state.js'
 import type { ArmedOutcome, SteeredKind } from '../sandbox/outcomes/state.js'
 import { createArmedOutcomes } from '../sandbox/outcomes/state.js'
-import type { SeedRecords, Settings, TenantSnapshot } from '../sandbox/state/schemas.js'
-import { DEFAULT_SETTINGS, SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type StateDocument } from '../sandbox/state/schemas.js'
+import type { Settings } from '../sandbox/settings/schemas.js'
+import { DEFAULT_SETTINGS } from '../sandbox/settings/schemas.js'
+import type { SeedRecords, StateDocument, TenantSnapshot } from '../sandbox/state/schemas.js'
+import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../sandbox/state/schemas.js'
 
 declare module '../http/request-context.js' {
   interface RequestContext {

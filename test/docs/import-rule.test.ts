@@ -27,25 +27,26 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
         oauth: { 'tokens.ts': "import 'node:crypto'", 'files.ts': "import 'node:fs/promises'" },
         'payout-links': { browser: { 'page.ts': '' }, views: { 'page.tsx': "import '../browser/page.js'" } },
       },
-      features: {
+      sandbox: {
         faults: {
           'state.ts': "import '../../areas/index.js'\nimport '../../areas/bills/store.js'\nimport './errors.js'",
           'errors.ts': '',
           'schemas.ts': "import '../../tenants/tenant.js'",
-          'delivery.ts': "import '../../tenants/tenant.js'\nimport '../events/read.js'",
+          'routes.ts': "import '../../storage/storage.js'\nimport '../events/read.js'",
         },
-        events: { 'read.ts': '', 'routes.ts': "import '../../control/routes.js'" },
+        events: { 'read.ts': '', 'routes.ts': "import '../../console/page.js'" },
+        'index.ts': "import './events/read.js'",
       },
-      tenants: { 'tenant.ts': "import '../features/faults/state.js'", 'fixtures.ts': "import 'node:fs'" },
-      control: { 'routes.ts': "import '../features/events/read.js'", 'page.ts': "import '../console/page.js'" },
+      tenants: { 'tenant.ts': "import '../sandbox/faults/state.js'", 'fixtures.ts': "import 'node:fs'" },
+      storage: { 'storage.ts': "import '../tenants/tenant.js'", 'memory.ts': "import '../sandbox/index.js'" },
       console: {
-        'page.ts': "import '../control/routes.js'",
+        'page.ts': "import '../sandbox/index.js'",
         'view.tsx': "import './browser/console.js'",
         browser: { 'console.ts': "import '../page.js'" },
       },
       stray: { 'file.ts': "import '../core/packages.js'" },
       'bounds.ts': '',
-      'server.ts': "import './control/routes.js'\nimport './areas/payout-links/browser/page.js'",
+      'server.ts': "import './sandbox/index.js'\nimport './areas/payout-links/browser/page.js'",
     },
   })
   const program = resolve('node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
@@ -57,7 +58,6 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
     'areas/oauth/files.ts deterministic-layers-read-no-files-or-timers',
     'areas/payout-links/views/page.tsx no-browser-modules-in-the-server',
     'console/view.tsx no-browser-modules-in-the-server',
-    'control/page.ts not-in-allowed',
     'core/circle-2.ts no-circles',
     'core/dynamic.ts not-in-allowed',
     'core/export.ts not-in-allowed',
@@ -65,10 +65,11 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
     'core/type-of.ts not-in-allowed',
     'core/type.ts not-in-allowed',
     'core/up.ts not-in-allowed',
-    'features/events/routes.ts not-in-allowed',
-    'features/faults/schemas.ts not-in-allowed',
-    'features/faults/state.ts not-in-allowed',
+    'sandbox/events/routes.ts not-in-allowed',
+    'sandbox/faults/schemas.ts not-in-allowed',
+    'sandbox/faults/state.ts not-in-allowed',
     'server.ts no-browser-modules-in-the-server',
+    'storage/memory.ts not-in-allowed',
     'stray/file.ts not-in-allowed',
   ])
 })

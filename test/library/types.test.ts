@@ -5,7 +5,8 @@ import { areas } from '../../src/areas/index.js'
 import type { PayoutLinkVerb } from '../../src/areas/payout-links/lifecycle.js'
 import type { Bills, ClockStep, PayoutLinks } from '../../src/client/index.js'
 import { toNoun, toTitle } from '../../src/core/words.js'
-import type * as schemas from '../../src/sandbox/kinds/schemas.js'
+import type { ClockAdvance } from '../../src/sandbox/clock/schemas.js'
+import type { RecordQuery } from '../../src/sandbox/kinds/schemas.js'
 
 // The library's own interfaces, compared with the server at compile time: `npm run typecheck` fails on a difference.
 
@@ -17,10 +18,8 @@ t.test('library, In your tests: the library has a method for each transition of 
   assertTypes<
     [
       Same<Exclude<keyof PayoutLinks, 'explain' | 'search' | 'create' | 'setOutcome'>, PayoutLinkVerb>,
-      keyof NonNullable<Parameters<Bills['explain']>[1]> extends keyof (typeof schemas.RecordQuery)['static']
-        ? true
-        : false,
-      ClockStep extends (typeof schemas.ClockAdvance)['static'] ? true : false,
+      keyof NonNullable<Parameters<Bills['explain']>[1]> extends keyof (typeof RecordQuery)['static'] ? true : false,
+      ClockStep extends (typeof ClockAdvance)['static'] ? true : false,
     ]
   >()
 })

@@ -1,6 +1,6 @@
 import { NO_FILE } from '../../http/form.js'
 import { Card, Facts } from '../../http/pages/parts.js'
-import { summaryOf } from '../../sandbox/clients/summary.js'
+import { summaryOf } from '../../sandbox/clients/routes.js'
 import type { Scenario } from '../../sandbox/scenarios/files.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf, control } from '../calls.js'

@@ -1,20 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import type { ErrorCode } from '../../core/errors.js'
-import { toTitle } from '../../core/words.js'
 import { assumed, like, Text } from '../../http/schemas.js'
-import type { ControlRoute } from '../route.js'
-import { route } from '../route.js'
+import type { Call } from '../route.js'
+import { call } from '../route.js'
 import { Cleared } from '../schemas.js'
 
 /** Returns the calls that remove all items of a list, or one. */
-export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCode): ControlRoute[] {
+export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCode): [clear: Call, remove: Call] {
   const list = `${name}s` as const
-  const title = toTitle(name)
   return [
-    route({
-      method: 'DELETE',
-      url: `/${list}`,
-      operationId: `clear${title}s`,
+    call({
       summary: `Remove all ${noun}s`,
       // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
       example: { client: 'app-{{client}}' },
@@ -26,10 +21,7 @@ export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCo
         return { removed }
       },
     }),
-    route({
-      method: 'DELETE',
-      url: `/${list}/:id`,
-      operationId: `remove${title}`,
+    call({
       errors: [error],
       summary: `Remove one ${noun}`,
       params: Type.Object({

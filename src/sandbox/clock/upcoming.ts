@@ -6,7 +6,7 @@ import type { DuePosition } from '../../core/records/stateful-repository.js'
 import { compareDue } from '../../core/records/stateful-repository.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Tenant } from '../../tenants/tenant.js'
-import type { UpcomingQuery } from '../kinds/schemas.js'
+import type { UpcomingQuery } from './schemas.js'
 
 /** The number of transitions in an answer if the caller gives none. */
 const DEFAULT_LIMIT = 20

@@ -3,7 +3,7 @@ import { errors } from '../../core/errors.js'
 import { pageHeaders } from '../../http/pages/headers.js'
 import { prefersHtml } from '../../http/pages/prefers-html.js'
 import { DEMO_CLIENT } from '../../tenants/registry.js'
-import type { ControlCall } from '../route.js'
+import type { CallContext } from '../route.js'
 import type { Report } from './report.js'
 import { reportOf } from './report.js'
 import type { CoverageQuery } from './schemas.js'
@@ -13,7 +13,7 @@ import { styles } from './views/styles.js'
 
 const PAGE_HEADERS = pageHeaders(styles)
 
-type Call = ControlCall<undefined, Static<typeof CoverageQuery>, undefined>
+type Call = CallContext<undefined, Static<typeof CoverageQuery>, undefined>
 
 /**
  * Answers a request with the coverage of clients: as a page if the request prefers HTML, else as a report.

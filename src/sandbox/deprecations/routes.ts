@@ -1,45 +1,34 @@
-import type { ControlRoute } from '../route.js'
-import { route } from '../route.js'
+import { call } from '../route.js'
 import { Cleared } from '../schemas.js'
 import * as schemas from './schemas.js'
 
-/** The calls of deprecations. */
-export const deprecationRoutes: readonly ControlRoute[] = [
-  route({
-    method: 'GET',
-    url: '/deprecations',
-    operationId: 'listDeprecations',
-    summary: 'The deprecated operations',
-    response: schemas.DeprecationList,
-    handle: ({ tenant }) => ({ data: tenant().deprecations.list() }),
-  }),
-  route({
-    method: 'PUT',
-    url: '/deprecations',
-    operationId: 'replaceDeprecations',
-    summary: 'Replace the deprecated operations: start, sunset, and whether they are gone after it',
-    description:
-      'The operations send the headers `Deprecation` and `Sunset`. They answer as usual, but 410 OPERATION_SUNSET ' +
-      'from the sunset on with `goneAfterSunset`. An empty list removes all deprecations.',
-    body: schemas.DeprecationsUpdate,
-    response: schemas.DeprecationList,
-    handle: ({ tenant, operations, body }) => {
-      const { deprecations } = tenant()
-      deprecations.replace(body.data, operations)
-      return { data: deprecations.list() }
-    },
-  }),
-  route({
-    method: 'DELETE',
-    url: '/deprecations',
-    operationId: 'clearDeprecations',
-    summary: 'Deprecate nothing',
-    response: Cleared,
-    handle: ({ tenant }) => {
-      const { deprecations } = tenant()
-      const removed = deprecations.list().length
-      deprecations.replace([], [])
-      return { removed }
-    },
-  }),
-]
+export const listDeprecations = call({
+  summary: 'The deprecated operations',
+  response: schemas.DeprecationList,
+  handle: ({ tenant }) => ({ data: tenant().deprecations.list() }),
+})
+
+export const replaceDeprecations = call({
+  summary: 'Replace the deprecated operations: start, sunset, and whether they are gone after it',
+  description:
+    'The operations send the headers `Deprecation` and `Sunset`. They answer as usual, but 410 OPERATION_SUNSET ' +
+    'from the sunset on with `goneAfterSunset`. An empty list removes all deprecations.',
+  body: schemas.DeprecationsUpdate,
+  response: schemas.DeprecationList,
+  handle: ({ tenant, operations, body }) => {
+    const { deprecations } = tenant()
+    deprecations.replace(body.data, operations)
+    return { data: deprecations.list() }
+  },
+})
+
+export const clearDeprecations = call({
+  summary: 'Deprecate nothing',
+  response: Cleared,
+  handle: ({ tenant }) => {
+    const { deprecations } = tenant()
+    const removed = deprecations.list().length
+    deprecations.replace([], [])
+    return { removed }
+  },
+})

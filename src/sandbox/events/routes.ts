@@ -1,20 +1,13 @@
-import type { ControlRoute } from '../route.js'
-import { route } from '../route.js'
+import { call } from '../route.js'
 import { readEvents } from './read.js'
 import { EventList, EventQuery } from './schemas.js'
 
-/** The calls of events. */
-export const eventRoutes: readonly ControlRoute[] = [
-  route({
-    method: 'GET',
-    url: '/events',
-    operationId: 'listEvents',
-    summary: 'Changes of state, in order; ?wait= waits for the next',
-    description:
-      'Past events are answered at once. With `wait`, an answer without events waits for the next one. With a reset ' +
-      'or a restored state, numbers start at 1 again, and a wait ends.',
-    querystring: EventQuery,
-    response: EventList,
-    handle: ({ client, query, request, ...context }) => readEvents(client, query, request, context),
-  }),
-]
+export const listEvents = call({
+  summary: 'Changes of state, in order; ?wait= waits for the next',
+  description:
+    'Past events are answered at once. With `wait`, an answer without events waits for the next one. With a reset ' +
+    'or a restored state, numbers start at 1 again, and a wait ends.',
+  querystring: EventQuery,
+  response: EventList,
+  handle: ({ client, query, request, ...context }) => readEvents(client, query, request, context),
+})

@@ -4,8 +4,9 @@ import type { ErrorCode } from '../../core/errors.js'
 import type { Region } from '../../core/rules/regions.js'
 import { toNoun, toTitle, toWords } from '../../core/words.js'
 import { assumed, labelled } from '../../http/schemas.js'
-import type { ControlCall, ControlRoute } from '../route.js'
-import { route } from '../route.js'
+import type { CallContext, ControlRoute } from '../route.js'
+import { call, GET, POST, PUT } from '../route.js'
+import { ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
 
 /** A kind of records, with the names of its calls. */
@@ -22,7 +23,7 @@ interface Kind extends Area {
 const toCommand = (name: string) => toWords(name).replaceAll(' ', '-')
 
 /** A call of one record. */
-type RecordCall = ControlCall<unknown, { readonly region?: Region }, unknown>
+type RecordCall = CallContext<unknown, { readonly region?: Region }, unknown>
 
 const kinds = byUse().map((name): Kind => {
   const area: Area = areas[name]
@@ -30,35 +31,33 @@ const kinds = byUse().map((name): Kind => {
   return { ...area, name, noun: toNoun(name), title, command: toCommand(name) }
 })
 
-/** The searches, one for each kind. */
-const searches = kinds.map(({ name, path, command, lifecycle, record }) =>
-  route({
-    method: 'GET',
-    url: `/${path}`,
-    operationId: `search${toTitle(name)}`,
-    command,
-    summary: `Search the ${toWords(name)} of all regions, newest first`,
-    description:
-      'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
-      'following pages.',
-    querystring: schemas.searchQuery(lifecycle?.states),
-    response: schemas.searchResult(`${toTitle(name)}Found`, record),
-    handle: ({ tenant, query }) => tenant()[name].search(query),
-  }),
-)
+/** The search of a kind. */
+const searchOf = ({ name, path, command, lifecycle, record }: Kind) =>
+  GET(`/${path}`, {
+    [`search${toTitle(name)}`]: call({
+      command,
+      summary: `Search the ${toWords(name)} of all regions, newest first`,
+      description:
+        'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
+        'following pages.',
+      querystring: schemas.searchQuery(lifecycle?.states),
+      response: schemas.searchResult(`${toTitle(name)}Found`, record),
+      handle: ({ tenant, query }) => tenant()[name].search(query),
+    }),
+  })
 
 /** The calls of one record of a kind: its transitions, its outcome, and its explanation. */
 function callsOf({ name, path, noun, title, command, reference, notFound, regions, record, ...kind }: Kind) {
   const { lifecycle, outcomes } = kind
   if (lifecycle === undefined) return []
   const isApart = regions === 'apart'
-  const codes: readonly ErrorCode[] = isApart ? ['MISSING_FIELD', notFound] : [notFound]
-  const response = schemas.explained(`Explained${title}`, lifecycle.explained ?? record)
+  const errors: readonly ErrorCode[] = isApart ? ['MISSING_FIELD', notFound] : [notFound]
   const common = {
     params: labelled(assumed, lifecycle.params.properties),
-    querystring: (isApart ? schemas.RecordQuery : schemas.ClientQuery) as typeof schemas.RecordQuery,
-    response,
+    querystring: (isApart ? schemas.RecordQuery : ClientQuery) as typeof schemas.RecordQuery,
+    response: schemas.explained(`Explained${title}`, lifecycle.explained ?? record),
   }
+  const changing = { ...common, errors: [...errors, 'ILLEGAL_TRANSITION'] as const }
   const url = `/${path}/:${reference}`
 
   const recordOf = ({ request, tenant, params, query: { region } }: RecordCall) => {
@@ -71,58 +70,52 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
   const transitions = Object.entries(lifecycle.transitions).flatMap(([verb, row]) => {
     if ('update' in row) return []
     const { example, operationId = `${verb}${title}`, summary = `Move a ${noun}: ${verb}`, description, body } = row
-    return route({
-      ...common,
-      method: 'POST',
-      url: `${url}/${verb}`,
-      operationId,
-      command: `${command} ${toCommand(verb)}`,
-      errors: [...codes, 'ILLEGAL_TRANSITION'],
-      summary,
-      description: ['The transition happens now, if it is legal in the present state.', description ?? []]
-        .flat()
-        .join(' '),
-      example: { [reference]: example },
-      ...(body && { body }),
-      handle(call) {
-        const { store, given, region, explain } = recordOf(call)
-        store.transition(given, verb, call.body, region)
-        return explain()
-      },
+    const happens = 'The transition happens now, if it is legal in the present state.'
+    return POST(`${url}/${verb}`, {
+      [operationId]: call({
+        ...changing,
+        command: `${command} ${toCommand(verb)}`,
+        summary,
+        description: description === undefined ? happens : `${happens} ${description}`,
+        example: { [reference]: example },
+        ...(body && { body }),
+        handle(call) {
+          const { store, given, region, explain } = recordOf(call)
+          store.transition(given, verb, call.body, region)
+          return explain()
+        },
+      }),
     })
   })
 
-  const ofOutcome = ({ call: { example, description, body } }: NonNullable<Area['outcomes']>) =>
-    route({
-      ...common,
-      method: 'PUT',
-      url: `${url}/outcome`,
-      operationId: `set${title}Outcome`,
-      command: `${command} outcome`,
-      errors: [...codes, 'ILLEGAL_TRANSITION'],
-      summary: `Give a ${noun} an outcome, if its state still allows it`,
-      description: `The outcome replaces an earlier one. ${description}`,
-      example: { [reference]: example },
-      body,
-      handle(call) {
-        const { store, given, explain } = recordOf(call)
-        store.setOutcome(given, (call.body as { outcome: string }).outcome)
-        return explain()
-      },
+  const setOutcome = ({ call: { example, description, body } }: NonNullable<Area['outcomes']>) =>
+    PUT(`${url}/outcome`, {
+      [`set${title}Outcome`]: call({
+        ...changing,
+        command: `${command} outcome`,
+        summary: `Give a ${noun} an outcome, if its state still allows it`,
+        description: `The outcome replaces an earlier one. ${description}`,
+        example: { [reference]: example },
+        body,
+        handle(call) {
+          const { store, given, explain } = recordOf(call)
+          store.setOutcome(given, (call.body as { outcome: string }).outcome)
+          return explain()
+        },
+      }),
     })
 
-  const explanation = route({
-    ...common,
-    method: 'GET',
-    url,
-    operationId: `explain${title}`,
-    command: `${command} explain`,
-    errors: codes,
-    summary: `Explain a ${noun}: record, timeline, next transition, legal moves`,
-    handle: call => recordOf(call).explain(),
+  const explain = GET(url, {
+    [`explain${title}`]: call({
+      ...common,
+      command: `${command} explain`,
+      errors,
+      summary: `Explain a ${noun}: record, timeline, next transition, legal moves`,
+      handle: call => recordOf(call).explain(),
+    }),
   })
-  return [...transitions, ...(outcomes ? [ofOutcome(outcomes)] : []), explanation]
+  return [...transitions, ...(outcomes ? setOutcome(outcomes) : []), ...explain]
 }
 
 /** The calls that act on records. They follow from the table of areas. */
-export const recordRoutes: readonly ControlRoute[] = [...searches, ...kinds.flatMap(callsOf)]
+export const recordRoutes: readonly ControlRoute[] = [...kinds.flatMap(searchOf), ...kinds.flatMap(callsOf)]

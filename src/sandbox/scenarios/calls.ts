@@ -9,17 +9,14 @@ import { errors } from '../../core/errors.js'
 import type { Region } from '../../core/rules/regions.js'
 import { toTitle } from '../../core/words.js'
 import type { Tenant } from '../../tenants/tenant.js'
-import type { ControlCall, ControlRoute } from '../route.js'
-
-/** A call of the control plane that runs a scenario. */
-export type Call = ControlCall<unknown, unknown, unknown>
+import type { AnyCall, ControlRoute } from '../route.js'
 
 /** A call that a step can make. */
 export interface Operation {
   readonly params?: TSchema
   readonly body?: TSchema
   /** Makes the call with valid input. */
-  act(call: Call & { readonly region: Region }): unknown
+  act(call: AnyCall & { readonly region: Region }): unknown
 }
 
 /** Types a call of the API by its schemas. */

@@ -1,9 +1,8 @@
 import type { ErrorCode } from '../../core/errors.js'
 import { errors } from '../../core/errors.js'
-import type { ControlRoute } from '../route.js'
-import { route } from '../route.js'
+import { call } from '../route.js'
 import type { Scenario } from './files.js'
-import { runScenario } from './run.js'
+import { run } from './run.js'
 import * as schemas from './schemas.js'
 
 /** The errors of the calls that the scenarios of the package make. */
@@ -22,44 +21,33 @@ const STEP_ERRORS: readonly ErrorCode[] = [
   'ILLEGAL_TRANSITION',
 ]
 
-/**
- * The calls of scenarios.
- * @param routes returns all calls of the control plane
- */
-export const scenarioRoutes = (routes: () => readonly ControlRoute[]): readonly ControlRoute[] => [
-  route({
-    method: 'GET',
-    url: '/scenarios',
-    operationId: 'listScenarios',
-    isGlobal: true,
-    summary: 'The scenarios with their parameters',
-    response: schemas.ScenarioList,
-    handle: async ({ scenarios }) => ({ data: [...(await scenarios.load()).values()].map(describe) }),
-  }),
-  route({
-    method: 'POST',
-    url: '/scenarios/:name',
-    operationId: 'runScenario',
-    command: 'scenario',
-    errors: ['SCENARIO_NOT_FOUND', ...STEP_ERRORS],
-    summary: 'Bring the client into the state of a scenario, all or nothing',
-    description:
-      'The body has the parameters. A scenario creates the records that are not given; one that is given must exist. Its calls are not in the ' +
-      'request log, faults and armed outcomes do not apply to them, and they move the clock only where the list says ' +
-      'so. The error of a call is the answer, with the number of the step in its message. A scenario of your own can ' +
-      'answer with any error of its calls.',
-    params: schemas.ScenarioParams,
-    body: schemas.ScenarioParameters,
-    response: schemas.ScenarioResult,
-    prepare: async ({ scenarios }) => void (await scenarios.load()),
-    handle(call) {
-      const { name } = call.params
-      const scenario = call.scenarios.find(name)
-      if (scenario === undefined) throw errors.scenarioNotFound(name)
-      return runScenario(scenario, call, routes())
-    },
-  }),
-]
+export const listScenarios = call({
+  isGlobal: true,
+  summary: 'The scenarios with their parameters',
+  response: schemas.ScenarioList,
+  handle: async ({ scenarios }) => ({ data: [...(await scenarios.load()).values()].map(describe) }),
+})
+
+export const runScenario = call({
+  command: 'scenario',
+  errors: ['SCENARIO_NOT_FOUND', ...STEP_ERRORS],
+  summary: 'Bring the client into the state of a scenario, all or nothing',
+  description:
+    'The body has the parameters. A scenario creates the records that are not given; one that is given must exist. Its calls are not in the ' +
+    'request log, faults and armed outcomes do not apply to them, and they move the clock only where the list says ' +
+    'so. The error of a call is the answer, with the number of the step in its message. A scenario of your own can ' +
+    'answer with any error of its calls.',
+  params: schemas.ScenarioParams,
+  body: schemas.ScenarioParameters,
+  response: schemas.ScenarioResult,
+  prepare: async ({ scenarios }) => void (await scenarios.load()),
+  handle(call) {
+    const { name } = call.params
+    const scenario = call.scenarios.find(name)
+    if (scenario === undefined) throw errors.scenarioNotFound(name)
+    return run(scenario, call)
+  },
+})
 
 /** The call that moves a clock. */
 const ADVANCE = 'advanceClock'

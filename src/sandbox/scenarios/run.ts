@@ -8,8 +8,7 @@ import { OneOf } from '../../http/schemas.js'
 import { assertNamed } from '../../http/validation.js'
 import { resolveDates } from '../../tenants/fixtures.js'
 import type { Tenant } from '../../tenants/tenant.js'
-import type { ControlRoute } from '../route.js'
-import type { Call } from './calls.js'
+import type { AnyCall } from '../route.js'
 import { operationOf } from './calls.js'
 import type { Scenario, Step } from './files.js'
 import { NUMBER, PLACEHOLDER } from './files.js'
@@ -29,10 +28,9 @@ const NO_MEMBERS = Type.Object({})
 
 /**
  * Brings a client into the state of a scenario, in its transaction: all steps, or nothing.
- * @param routes the calls of the control plane
  * @throws INVALID_FIELD (unknown parameter), the errors of the calls, whose messages then name the step
  */
-export function runScenario(scenario: Scenario, call: Call, routes: readonly ControlRoute[]): object {
+export function run(scenario: Scenario, call: AnyCall): object {
   const { name, parameters } = scenario
   const tenant = call.tenant()
   const given = call.body as Given
@@ -46,7 +44,7 @@ export function runScenario(scenario: Scenario, call: Call, routes: readonly Con
   for (const [at, step] of scenario.steps.entries()) {
     const { keep = {} } = step
     if (isLeftOut(step, given, values)) continue
-    const answer = act(step, at + 1, values, call, routes)
+    const answer = act(step, at + 1, values, call)
     for (const [name, path] of Object.entries(keep)) values.set(name, memberOf(answer, path))
     steps.push({ call: step.call, answer })
   }
@@ -90,10 +88,10 @@ const isLeftOut = ({ unlessGiven = [], when = {} }: Step, given: Given, values: 
 const toNumber = (value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value)
 
 /** Makes the call of a step. */
-function act(step: Step, at: number, values: Values, call: Call, routes: readonly ControlRoute[]): unknown {
+function act(step: Step, at: number, values: Values, call: AnyCall): unknown {
   const { region = 'EU', params = {}, body = {}, expect = {} } = step
   try {
-    const operation = operationOf(step.call, routes)
+    const operation = operationOf(step.call, call.routes)
     const input = fill({ region, params, body }, values, call.tenant()) as Required<Input>
     check(RegionOnly, { region: input.region }, 'INVALID_FIELD')
     for (const part of ['params', 'body'] as const) {

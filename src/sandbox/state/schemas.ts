@@ -2,93 +2,26 @@ import type { Static, TOptional, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { AreaName, Areas } from '../../areas/index.js'
 import { byArea } from '../../areas/index.js'
-import { DEFAULT_ALLOWED_ORIGINS } from '../../core/rules/origins.js'
 import { REGIONS } from '../../core/rules/regions.js'
 import { toTitle, toWords } from '../../core/words.js'
-import { AccountHolderName, assumed, component, Moment, OneOf, Text } from '../../http/schemas.js'
+import { assumed, component, Moment, OneOf, Text } from '../../http/schemas.js'
 import { VERSION } from '../../package.js'
+import { ClockState } from '../clock/schemas.js'
 import { Deprecation } from '../deprecations/schemas.js'
 import { Event } from '../events/schemas.js'
 import { FaultSnapshot } from '../faults/schemas.js'
 import { OutcomeSnapshot } from '../outcomes/schemas.js'
-import { Count, Place } from '../schemas.js'
+import { Count, Counts, Place } from '../schemas.js'
+import { DEFAULT_SETTINGS, Settings } from '../settings/schemas.js'
 
-/**
- * The state document of a tenant (control plane, GET /state), and the schemas of its parts that other calls share.
- * The service documents none of it: all of it is assumed.
- */
+/** The service documents no state document: all of it is assumed. */
 
-// ---------------------------------------------------------------------------------------------------------- clock
-
-export const ClockMode = assumed(
-  OneOf('running', 'frozen'),
-  'running: the time of the tenant passes at `rate`. frozen: it stands still until `POST /_sandbox/clock/advance`.',
-)
-export const ClockRate = assumed(
-  Type.Integer({ minimum: 1, maximum: 86_400, 'x-expected': 'an integer from 1 to 86400' }),
-  'Seconds of the tenant per real second while the clock runs.',
-)
-export const ClockState = component('ClockState', {
-  now: assumed(Moment, 'The time of the tenant.'),
-  mode: ClockMode,
-  rate: ClockRate,
-})
-
-// ------------------------------------------------------------------------------------------------------- settings
-
-const Origins = Type.Array(
-  Type.String({
-    format: 'origin-pattern',
-    maxLength: 300,
-    'x-expected': 'an origin: scheme, host and port, or * for any port',
-  }),
-  { maxItems: 100, 'x-expected': 'a list of at most 100 origins' },
-)
-export const Settings = component('Settings', {
-  mandateActivation: assumed(
-    OneOf('automatic', 'manual'),
-    'automatic (initially): new mandates are ACTIVE at once. manual: they stay PENDING until ' +
-      '`POST /_sandbox/mandates/{mandateReference}/activate`.',
-  ),
-  deprecationStyle: assumed(
-    OneOf('seed', 'rfc'),
-    'The form of the headers `Deprecation` and `Sunset`. seed (initially): as the service documents them. ' +
-      'rfc: as RFC 9745 and RFC 8594 define them.',
-  ),
-  allowedOrigins: assumed(
-    Origins,
-    'The origins that may embed payout links. An empty list refuses every embedded link. ' +
-      'Initially `http://localhost:*` and `http://127.0.0.1:*`, or those of `SANDBOX_CLIENTS`, and the origins of ' +
-      'the embedded links of the fixture.',
-  ),
-  senderName: assumed(
-    Type.Unsafe<string | null>({ ...AccountHolderName, type: ['string', 'null'] }),
-    'The name of the sender on the pages of payout links. Initially that of `SANDBOX_CLIENTS`, else of the fixture. ' +
-      'null: the holder of the newest account.',
-  ),
-  tokenAuthentication: assumed(
-    OneOf('form', 'form-or-basic'),
-    'The client authentication of token requests. form: only the form, as the service documents it. ' +
-      'form-or-basic (initially): HTTP Basic too, with a `Sandbox-Hint`.',
-  ),
-})
-export type Settings = Static<typeof Settings>
-/** The initial settings. A client has them also where another release has stored its settings. */
-export const DEFAULT_SETTINGS = {
-  allowedOrigins: [...DEFAULT_ALLOWED_ORIGINS],
-  mandateActivation: 'automatic',
-  deprecationStyle: 'seed',
-  senderName: null,
-  tokenAuthentication: 'form-or-basic',
-} satisfies Settings
 /** The settings in a state document of this or an earlier release. */
 const StateSettings = component('StateSettings', {
   ...Settings.properties,
   senderName: Type.Optional(Settings.properties.senderName),
   tokenAuthentication: Type.Optional(Settings.properties.tokenAuthentication),
 })
-
-// ------------------------------------------------------------------------------------------------------- document
 
 const place = {
   region: assumed(OneOf(...REGIONS), 'The region of the record.'),
@@ -214,3 +147,30 @@ type SeedProperties = { readonly [Name in AreaName]: TOptional<Areas[Name]['seed
 /** Records of every kind, as fixtures hold them and `POST /_sandbox/seed` takes them. */
 export const SeedRecords = component('SeedRecords', byArea((_, { seeds }) => Type.Optional(seeds)) as SeedProperties)
 export type SeedRecords = Static<typeof SeedRecords>
+
+export const SeedRequest = Type.Unsafe<{ fixture?: string; records?: SeedRecords }>(
+  Type.Object(
+    {
+      fixture: Type.Optional(
+        assumed(Type.String(), 'The name of a fixture: `empty`, `demo`, or a file of the folder `SANDBOX_FIXTURES`.'),
+      ),
+      records: Type.Optional(assumed(SeedRecords, 'The records by kind.')),
+    },
+    {
+      title: 'SeedRequest',
+      description: 'Exactly one of the members.',
+      anyOf: [{ required: ['fixture'] }, { required: ['records'] }],
+      examples: [
+        {
+          records: {
+            counterparties: [{ region: 'EU', counterpartyReference: 'CPTY-{{number}}', accountHolderName: 'Jane Doe' }],
+          },
+        },
+      ],
+    },
+  ),
+)
+export const SeedResult = component('SeedResult', {
+  added: assumed(Counts, 'The numbers of added records.'),
+  counts: assumed(Counts, 'The numbers of records of the tenant.'),
+})

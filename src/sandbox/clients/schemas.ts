@@ -1,0 +1,54 @@
+import { Type } from '@sinclair/typebox'
+import { assumed, component, like, Text } from '../../http/schemas.js'
+import { ClientId, Counts, Now } from '../schemas.js'
+
+const tenantSummary = {
+  clientId: ClientId,
+  fixture: assumed(Type.String(), 'The fixture that a reset restores.'),
+  counts: assumed(Counts, 'The numbers of records of the tenant.'),
+  now: Now,
+}
+export const ClientList = component('ClientList', {
+  data: assumed(Type.Array(Type.Object(tenantSummary)), 'All tenants.'),
+})
+
+export const ClientParams = Type.Object({
+  // The client that the example of POST /fork creates.
+  clientId: assumed(like(Text(1, 1000), 'job-{{client}}'), 'The client id of the tenant.'),
+})
+/** The credentials of a token request. They have no maximum: a message about it would quote the secret. */
+const Credential = Type.String({ minLength: 1, 'x-expected': 'a string that is not empty' })
+export const ClientCredentials = component(
+  'ClientCredentials',
+  {
+    client_id: assumed(Credential, 'The client id.'),
+    client_secret: assumed(
+      Credential,
+      'The client secret. With open registration, it becomes the secret of an unknown client.',
+    ),
+  },
+  { client_id: 'app-{{client}}', client_secret: 'secret' },
+)
+
+export const TenantSummary = component('TenantSummary', tenantSummary)
+
+/** The client ids that open registration takes (decisions §3). */
+const NewClientId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]+$',
+  'x-expected': '1 to 64 letters, digits, dots, underscores or hyphens, but not . or ..',
+})
+export const ForkRequest = component(
+  'ForkRequest',
+  {
+    clientId: assumed(NewClientId, 'The client id of the copy. No tenant has it yet.'),
+    clientSecret: Type.Optional(
+      assumed(Text(1, 1000), 'The client secret of the copy. Default: that of the original.'),
+    ),
+  },
+  { clientId: 'job-{{client}}' },
+)
+export const ForkResult = component('ForkResult', { clientId: assumed(Type.String(), 'The client id of the copy.') })
+
+export const TokensExpired = component('TokensExpired', { clientId: ClientId, now: Now })

@@ -1,0 +1,52 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { DEFAULT_ALLOWED_ORIGINS } from '../../core/rules/origins.js'
+import { AccountHolderName, assumed, component, OneOf, titled } from '../../http/schemas.js'
+
+const Origins = Type.Array(
+  Type.String({
+    format: 'origin-pattern',
+    maxLength: 300,
+    'x-expected': 'an origin: scheme, host and port, or * for any port',
+  }),
+  { maxItems: 100, 'x-expected': 'a list of at most 100 origins' },
+)
+export const Settings = component('Settings', {
+  mandateActivation: assumed(
+    OneOf('automatic', 'manual'),
+    'automatic (initially): new mandates are ACTIVE at once. manual: they stay PENDING until ' +
+      '`POST /_sandbox/mandates/{mandateReference}/activate`.',
+  ),
+  deprecationStyle: assumed(
+    OneOf('seed', 'rfc'),
+    'The form of the headers `Deprecation` and `Sunset`. seed (initially): as the service documents them. ' +
+      'rfc: as RFC 9745 and RFC 8594 define them.',
+  ),
+  allowedOrigins: assumed(
+    Origins,
+    'The origins that may embed payout links. An empty list refuses every embedded link. ' +
+      'Initially `http://localhost:*` and `http://127.0.0.1:*`, or those of `SANDBOX_CLIENTS`, and the origins of ' +
+      'the embedded links of the fixture.',
+  ),
+  senderName: assumed(
+    Type.Unsafe<string | null>({ ...AccountHolderName, type: ['string', 'null'] }),
+    'The name of the sender on the pages of payout links. Initially that of `SANDBOX_CLIENTS`, else of the fixture. ' +
+      'null: the holder of the newest account.',
+  ),
+  tokenAuthentication: assumed(
+    OneOf('form', 'form-or-basic'),
+    'The client authentication of token requests. form: only the form, as the service documents it. ' +
+      'form-or-basic (initially): HTTP Basic too, with a `Sandbox-Hint`.',
+  ),
+})
+export type Settings = Static<typeof Settings>
+/** The initial settings. A client has them also where another release has stored its settings. */
+export const DEFAULT_SETTINGS = {
+  allowedOrigins: [...DEFAULT_ALLOWED_ORIGINS],
+  mandateActivation: 'automatic',
+  deprecationStyle: 'seed',
+  senderName: null,
+  tokenAuthentication: 'form-or-basic',
+} satisfies Settings
+
+export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'automatic' })
