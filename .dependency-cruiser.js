@@ -26,7 +26,7 @@ const below = paths => `^src/(?:${paths.join('|')})`
 
 /** Whatever is no file of src: packages, and modules of Node. */
 const PACKAGES = '^(?!src/)'
-const BROWSER = '^src/(?:areas/[^/]+|console)/browser/'
+const BROWSER = '^src/(?:areas/[^/]+/[^/]+|console)/browser/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -54,7 +54,7 @@ export default {
       name: 'core-imports-few-packages',
       severity: 'error',
       from: { path: '^src/core/' },
-      to: { path: PACKAGES, pathNot: ['^crypto$', '/(?:ibantools|tinyqueue)/'] },
+      to: { path: PACKAGES, pathNot: ['^crypto$', '/(?:ibantools|tinyqueue|typebox)/'] },
     },
     {
       name: 'deterministic-layers-read-no-files-or-timers',

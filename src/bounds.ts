@@ -10,9 +10,3 @@ export const DEFAULT_BOUNDS = {
 
 /** The longest id of a client, in characters. */
 export const LONGEST_CLIENT_ID = 500
-
-/** The longest name of an account holder, in characters (assumed, decisions §8). */
-export const LONGEST_ACCOUNT_HOLDER_NAME = 140
-
-/** The longest remarks, in characters (assumed, decisions §8). */
-export const LONGEST_REMARKS = 256

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import leven from 'leven'
-import { DEFAULT_BOUNDS, LONGEST_ACCOUNT_HOLDER_NAME, LONGEST_CLIENT_ID } from './bounds.js'
+import { DEFAULT_BOUNDS, LONGEST_CLIENT_ID } from './bounds.js'
+import { MAX_ACCOUNT_HOLDER_NAME } from './core/domain/identifiers.js'
 import { quote, shorten } from './core/errors.js'
-import { isHostPattern } from './core/rules/hosts.js'
-import { isOriginPattern } from './core/rules/origins.js'
+import { isHostPattern } from './core/hosts.js'
+import { isOriginPattern } from './core/origins.js'
 import { textOf } from './core/text.js'
 import type { Instant } from './core/time/time.js'
 import { parseInstant } from './core/time/time.js'
@@ -277,7 +278,7 @@ function isClientEntry(value: unknown): value is ClientEntry {
   return (
     isClientId(clientId) &&
     [clientSecret, scope, fixture, senderName].every(isText) &&
-    [...(senderName as string)].length <= LONGEST_ACCOUNT_HOLDER_NAME &&
+    [...(senderName as string)].length <= MAX_ACCOUNT_HOLDER_NAME &&
     Array.isArray(allowedOrigins) &&
     allowedOrigins.every(origin => typeof origin === 'string' && isOriginPattern(origin))
   )

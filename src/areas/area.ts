@@ -1,11 +1,11 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { TArray, TObject, TSchema } from '@sinclair/typebox'
+import type { Region } from '../core/domain/regions.js'
 import type { ErrorCode } from '../core/errors.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import type { Entry, Found, Page, SearchQuery, StagedRecords, StoredRecord } from '../core/records/repository.js'
 import type { Lifecycle } from '../core/records/state-machine.js'
 import type { DuePosition, DueTransition, Explained } from '../core/records/stateful-repository.js'
-import type { Region } from '../core/rules/regions.js'
 import type { StoreContext } from '../core/tenant-context.js'
 import type { Instant } from '../core/time/time.js'
 

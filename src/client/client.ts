@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { randomUUID } from 'node:crypto'
-import type { Region } from '../core/rules/regions.js'
+import type { Region } from '../core/domain/regions.js'
 import { toCurl, toExpectation } from '../sandbox/request-log/snippets.js'
 import type { Call, Connection } from './connection.js'
 import { createConnection } from './connection.js'

@@ -1,7 +1,7 @@
 import type { Area, AreaName, StatefulStore } from '../areas/index.js'
 import { areas, byUse } from '../areas/index.js'
+import type { Region } from '../core/domain/regions.js'
 import type { Explained } from '../core/records/stateful-repository.js'
-import type { Region } from '../core/rules/regions.js'
 import { toNoun, toTitle, toWords } from '../core/words.js'
 import type { Tenant } from '../tenants/tenant.js'
 

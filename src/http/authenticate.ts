@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Region } from '../core/domain/regions.js'
 import { errors } from '../core/errors.js'
-import type { Region } from '../core/rules/regions.js'
 
 /** The credentials of an `Authorization: Bearer …` header (RFC 6750 §2.1); the scheme is case-insensitive. */
 const BEARER = /^bearer +(\S.*)$/i

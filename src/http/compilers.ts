@@ -1,30 +1,12 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { ErrorObject, Format, Options, ValidateFunction } from 'ajv'
+import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 import type { ErrorCode } from '../core/errors.js'
 import { ApiError, errors, quote } from '../core/errors.js'
+import { FORMATS } from '../core/formats.js'
 import { ownMember } from '../core/own-member.js'
-import { isBic, isCountryCode, isCreditorIdentifier, isIban, isSepaIban } from '../core/rules/identifiers.js'
-import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
-import { parseDuration } from '../core/time/duration.js'
-import { isCalendarDate, isMoment } from '../core/time/time.js'
-
-/** The formats of the schemas, which check more than their text. */
-export const FORMATS: Readonly<Record<string, Format>> = {
-  date: isCalendarDate,
-  'date-time': isMoment,
-  'iso-8601-duration': (text: string) => parseDuration(text) !== undefined,
-  origin: isOrigin,
-  'origin-pattern': isOriginPattern,
-  iban: isIban,
-  'sepa-iban': isSepaIban,
-  'creditor-identifier': isCreditorIdentifier,
-  bic: isBic,
-  country: isCountryCode,
-  double: true,
-}
 
 const OPTIONS: Options = {
   strict: true,

@@ -7,9 +7,10 @@ const LONGEST_NAME = 40
 
 /**
  * Adds a sentence to the response header `Sandbox-Hint` (decisions §1). A hint never changes an answer.
- * @param text printable ASCII without semicolons
+ * @param text printable ASCII without semicolons; undefined: there is no hint
  */
-export function hint({ sandbox }: FastifyRequest, text: string): void {
+export function hint({ sandbox }: FastifyRequest, text: string | undefined): void {
+  if (text === undefined) return
   if (sandbox.hints.length < MOST_HINTS) sandbox.hints.push(text)
   else sandbox.omittedHints++
 }
@@ -40,9 +41,4 @@ export function hintRegistration(request: FastifyRequest, lookalike: string | un
   if (lookalike !== undefined && /^[\x21-\x3a\x3c-\x7e]+$/.test(lookalike)) {
     hint(request, `the client ${lookalike} is another one, whose id differs in case only`)
   }
-}
-
-/** Hints at a reference above the 35 characters that SEPA carries (EPC130-08, AT-10). It is legal here. */
-export function hintLongReference(request: FastifyRequest, field: string, reference: string): void {
-  if (reference.length > 35) hint(request, `${field} is longer than the 35 characters that SEPA carries`)
 }

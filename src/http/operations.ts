@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Region } from '../core/rules/regions.js'
+import type { Region } from '../core/domain/regions.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

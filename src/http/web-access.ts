@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
-import { isAllowedOrigin, isOrigin } from '../core/rules/origins.js'
+import { isAllowedOrigin, isOrigin } from '../core/origins.js'
 import { isRead, pathOf } from './url.js'
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { byArea } from '../areas/index.js'
+import { assumed, component, Moment, OneOf } from '../core/schemas.js'
 import { toWords } from '../core/words.js'
-import { assumed, component, Moment, OneOf } from '../http/schemas.js'
 
 /** The parts that the schemas of the control plane share. The service documents none of them: all are assumed. */
 

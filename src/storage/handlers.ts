@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { ownerOf as ownerOfToken } from '../areas/oauth/tokens.js'
-import type { PageOptions } from '../areas/payout-links/pages.js'
+import type { PageOptions } from '../areas/payout-links/pay/routes.js'
 import type { AuthenticationOptions } from '../http/authenticate.js'
 import { bearerOf } from '../http/authenticate.js'
 import { hint, hintRegistration } from '../http/hints.js'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import t from 'tap'
-import { mountPayoutLink } from '../../src/areas/payout-links/browser/sdk.js'
+import { mountPayoutLink } from '../../src/areas/payout-links/pay/browser/sdk.js'
 import { gist, invalid, missing, table, WRONG_METHOD } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, call, connect, newClient, payoutLink } from '../helper.js'

@@ -55,7 +55,7 @@ export async function launchBrowser(t: Teardown, { hosts = [] }: { hosts?: reado
 
 /** The address of a module that only browsers run, with the path of its file as the group. */
 const BROWSER_MODULE = /\/(?:pay|console)\/assets\/(.*\/browser\/.*)$/
-const SDK = 'areas/payout-links/browser/sdk.js'
+const SDK = 'areas/payout-links/pay/browser/sdk.js'
 let reports = 0
 
 /**

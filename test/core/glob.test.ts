@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { canMeet, createGlob } from '../../src/core/rules/glob.js'
+import { canMeet, createGlob } from '../../src/core/glob.js'
 
 const SEED = 20_261_102
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isHostPattern, isLocalName, matchesHost, parseHost } from '../../src/core/rules/hosts.js'
-import { isAllowedOrigin } from '../../src/core/rules/origins.js'
+import { isHostPattern, isLocalName, matchesHost, parseHost } from '../../src/core/hosts.js'
+import { isAllowedOrigin } from '../../src/core/origins.js'
 import { assertAccepts, assertReturns, words } from './texts.js'
 
 t.test('control plane, Keep web pages out: a Host header has a name, without port and final dot', async t => {

@@ -8,7 +8,7 @@ import {
   isRoutingNumber,
   isSepaIban,
   isSortCode,
-} from '../../src/core/rules/identifiers.js'
+} from '../../src/core/domain/identifiers.js'
 import { assertAccepts, spoiled, words } from './texts.js'
 
 // The customary example of each country (most from SWIFT's IBAN registry); each remainder was computed apart from the code

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { centsAtLeast, centsAtMost, isDecimal, parseAmount } from '../../src/core/rules/money.js'
+import { centsAtLeast, centsAtMost, isDecimal, parseAmount } from '../../src/core/domain/money.js'
 import { assertAccepts, assertReturns, spoiled, words } from './texts.js'
 
 const MAX = Number.MAX_SAFE_INTEGER

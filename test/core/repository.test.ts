@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { Region } from '../../src/core/domain/regions.js'
 import { createIds } from '../../src/core/ids.js'
 import { createChangeLog } from '../../src/core/records/changes.js'
 import { createEventLog } from '../../src/core/records/events.js'
 import { createPlainRepository } from '../../src/core/records/plain-repository.js'
 import { createRepository } from '../../src/core/records/repository.js'
 import { createStatefulRepository } from '../../src/core/records/stateful-repository.js'
-import type { Region } from '../../src/core/rules/regions.js'
 import { createClock } from '../../src/core/time/clock.js'
 import { formatInstant, parseInstant } from '../../src/core/time/time.js'
 

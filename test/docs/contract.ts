@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
-import { FORMATS } from '../../src/http/compilers.js'
+import { FORMATS } from '../../src/core/formats.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is looked into everywhere
 export type Json = any

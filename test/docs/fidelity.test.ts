@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CONSTRAINTS } from '../../src/http/schemas.js'
+import { CONSTRAINTS } from '../../src/core/schemas.js'
 import { build } from '../helper.js'
 
 interface Schema {

@@ -25,7 +25,7 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
         'index.ts': "import './bills/store.js'",
         accounts: { 'store.ts': "import '../index.js'" },
         oauth: { 'tokens.ts': "import 'node:crypto'", 'files.ts': "import 'node:fs/promises'" },
-        'payout-links': { browser: { 'page.ts': '' }, views: { 'page.tsx': "import '../browser/page.js'" } },
+        'payout-links': { pay: { browser: { 'page.ts': '' }, views: { 'page.tsx': "import '../browser/page.js'" } } },
       },
       sandbox: {
         faults: {
@@ -46,7 +46,7 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
       },
       stray: { 'file.ts': "import '../core/packages.js'" },
       'bounds.ts': '',
-      'server.ts': "import './sandbox/index.js'\nimport './areas/payout-links/browser/page.js'",
+      'server.ts': "import './sandbox/index.js'\nimport './areas/payout-links/pay/browser/page.js'",
     },
   })
   const program = resolve('node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
@@ -56,7 +56,7 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
     'areas/accounts/store.ts not-in-allowed',
     'areas/bills/other.ts no-other-area',
     'areas/oauth/files.ts deterministic-layers-read-no-files-or-timers',
-    'areas/payout-links/views/page.tsx no-browser-modules-in-the-server',
+    'areas/payout-links/pay/views/page.tsx no-browser-modules-in-the-server',
     'console/view.tsx no-browser-modules-in-the-server',
     'core/circle-2.ts no-circles',
     'core/dynamic.ts not-in-allowed',

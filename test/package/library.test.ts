@@ -108,7 +108,7 @@ await other.fork('job-2')
 const refusal = await other.mandates.explain('MND-9999').catch(error => error)
 const clients = await (await fetch(\`\${url}/_sandbox/clients\`)).json()
 const signals = listeners() - before
-const module = await (await fetch(\`\${url}/pay/assets/core/rules/identifiers.js\`)).text()
+const module = await (await fetch(\`\${url}/pay/assets/core/domain/identifiers.js\`)).text()
 await Promise.all(sandboxes.map(sandbox => sandbox.close()))
 console.log(
   JSON.stringify({

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed } from '../../http/schemas.js'
+import { assumed } from '../../core/schemas.js'
 import type { Row, StoreOptions } from '../area.js'
 import { accountRoutes } from './routes.js'
 import { Account, AccountQuery } from './schemas.js'

@@ -1,5 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { failures, named, RegionHeader } from '../../http/schemas.js'
+import { RegionHeader } from '../../core/domain/schemas.js'
+import { named } from '../../core/schemas.js'
+import { failures } from '../../http/schemas.js'
 import { AccountList, AccountQuery } from './schemas.js'
 
 /** /api/v1/accounts: the area is documented, its path is not (decisions §10). */

@@ -1,16 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { CURRENCIES } from '../../core/rules/regions.js'
-import {
-  AccountHolderName,
-  assumed,
-  branchIdentifier,
-  ListOf,
-  OneOf,
-  pageParameters,
-  Reference,
-  Text,
-} from '../../http/schemas.js'
+import { CURRENCIES } from '../../core/domain/regions.js'
+import { AccountHolderName, branchIdentifier, Reference } from '../../core/domain/schemas.js'
+import { assumed, ListOf, OneOf, pageParameters, Text } from '../../core/schemas.js'
 
 /** Nothing of an account is documented but that accounts exist; all of this is decisions §10. */
 export const Account = Type.Object(

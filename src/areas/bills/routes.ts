@@ -1,8 +1,10 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { RegionHeader } from '../../core/domain/schemas.js'
+import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
 import { MULTIPART, multipart } from '../../http/multipart.js'
 import type { Upload } from '../../http/request-context.js'
-import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
+import { failures } from '../../http/schemas.js'
 import { documentTypeOf } from './documents.js'
 import {
   Bill,

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { CURRENCIES, CURRENCY_OF, REGIONS } from '../../core/rules/regions.js'
+import { CURRENCIES, CURRENCY_OF, REGIONS } from '../../core/domain/regions.js'
+import { Reference } from '../../core/domain/schemas.js'
 import {
   assumeConstraints,
   assumed,
@@ -11,10 +12,9 @@ import {
   named,
   OneOf,
   pageParameters,
-  Reference,
   Text,
   titled,
-} from '../../http/schemas.js'
+} from '../../core/schemas.js'
 import { BILL_STATUSES } from './lifecycle.js'
 
 /** The tenant's reference of a bill: the name is documented, the pattern assumed (decisions §9). */

@@ -1,21 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { REGIONS } from '../../core/rules/regions.js'
-import {
-  AccountHolderName,
-  assumeConstraints,
-  assumed,
-  branchIdentifier,
-  documented,
-  EmailAddress,
-  like,
-  named,
-  OneOf,
-  Reference,
-  Remarks,
-  Text,
-  titled,
-} from '../../http/schemas.js'
+import { REGIONS } from '../../core/domain/regions.js'
+import { AccountHolderName, branchIdentifier, EmailAddress, Reference, Remarks } from '../../core/domain/schemas.js'
+import { assumeConstraints, assumed, documented, like, named, OneOf, Text, titled } from '../../core/schemas.js'
 
 /** The names of the fields are documented (interface, Other named fields), their limits assumed (decisions §10). */
 const Address = Type.Object({

@@ -1,6 +1,9 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { hint, hintLongReference } from '../../http/hints.js'
-import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
+import { sepaHint } from '../../core/domain/identifiers.js'
+import { RegionHeader } from '../../core/domain/schemas.js'
+import { documented, named } from '../../core/schemas.js'
+import { hint } from '../../http/hints.js'
+import { failures } from '../../http/schemas.js'
 import { findOutcome } from './outcomes.js'
 import { REASONED } from './reason-codes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
@@ -40,7 +43,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     (request, reply) => {
       const { collectionReference, collectionDate, debtorReference } = request.body
       const collection = request.sandbox.tenant.collections.create(request.body)
-      hintLongReference(request, 'collectionReference', collectionReference)
+      hint(request, sepaHint('collectionReference', collectionReference))
       if (collection.collectionDate !== collectionDate) {
         hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
       }

@@ -1,11 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { Amount, DebtorReference, REFERENCE_NOTE, Reference } from '../../core/domain/schemas.js'
 import {
-  Amount,
   assumeConstraints,
   assumed,
   CalendarDate,
-  DebtorReference,
   documented,
   ListOf,
   like,
@@ -13,11 +12,9 @@ import {
   named,
   OneOf,
   pageParameters,
-  REFERENCE_NOTE,
-  Reference,
   Text,
   titled,
-} from '../../http/schemas.js'
+} from '../../core/schemas.js'
 import { COLLECTION_STATUSES } from './lifecycle.js'
 import type { CollectionOutcome } from './outcomes.js'
 import { COLLECTION_OUTCOMES } from './outcomes.js'

@@ -1,6 +1,9 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { hintLongReference } from '../../http/hints.js'
-import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
+import { sepaHint } from '../../core/domain/identifiers.js'
+import { RegionHeader } from '../../core/domain/schemas.js'
+import { documented, named } from '../../core/schemas.js'
+import { hint } from '../../http/hints.js'
+import { failures } from '../../http/schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
 
 /** The interface states the regions of these operations, and of no other of this area. */
@@ -24,7 +27,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       },
     },
     (request, reply) => {
-      hintLongReference(request, 'mandateReference', request.body.mandateReference)
+      hint(request, sepaHint('mandateReference', request.body.mandateReference))
       reply.code(201)
       return request.sandbox.tenant.mandates.create(request.body)
     },

@@ -1,24 +1,21 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { toList } from '../../core/words.js'
+import { DebtorReference, EmailAddress, REFERENCE_NOTE, Reference } from '../../core/domain/schemas.js'
 import {
   assumeConstraints,
   assumed,
   CalendarDate,
-  DebtorReference,
   documented,
-  EmailAddress,
   ListOf,
   like,
   Moment,
   named,
   OneOf,
   pageParameters,
-  REFERENCE_NOTE,
-  Reference,
   Text,
   titled,
-} from '../../http/schemas.js'
+} from '../../core/schemas.js'
+import { toList } from '../../core/words.js'
 import { FINAL_STATUSES, MANDATE_STATUSES } from './lifecycle.js'
 
 /** Carries the SEPA Creditor Identifier (interface, Other named fields; check digits: EPC262-08). */

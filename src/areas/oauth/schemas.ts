@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { assumed, documented, ErrorBody, named } from '../../http/schemas.js'
+import { assumed, documented, named } from '../../core/schemas.js'
+import { ErrorBody } from '../../http/schemas.js'
 
 const Parameter = Type.String({ minLength: 1 })
 

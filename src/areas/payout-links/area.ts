@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
+import { assumed } from '../../core/schemas.js'
 import { toList } from '../../core/words.js'
-import { assumed } from '../../http/schemas.js'
 import type { Row, StoreOptions } from '../area.js'
 import { lifecycleOf } from '../area.js'
 import { claimForms } from './claim-form.js'

@@ -2,8 +2,7 @@
  * The rules of a claim by payout method (assumed, decisions §8). The API, the pages and the script in the browser share
  * them, so this file and its imports are pure and run in a browser.
  */
-import { LONGEST_ACCOUNT_HOLDER_NAME } from '../../bounds.js'
-import { isRoutingNumber, isSepaIban, isSortCode } from '../../core/rules/identifiers.js'
+import { isRoutingNumber, isSepaIban, isSortCode, MAX_ACCOUNT_HOLDER_NAME } from '../../core/domain/identifiers.js'
 
 /** Documented values: interface, Other named fields. */
 export const PAYOUT_METHODS = ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] as const
@@ -87,7 +86,7 @@ const nameField: ClaimField = {
   kind: 'name',
   normalize: text => text.trim(),
   // Characters and not UTF-16 units, as in the schema.
-  isValid: text => text !== '' && [...text].length <= LONGEST_ACCOUNT_HOLDER_NAME,
+  isValid: text => text !== '' && [...text].length <= MAX_ACCOUNT_HOLDER_NAME,
   format: same,
 }
 const typeField: ClaimField = {

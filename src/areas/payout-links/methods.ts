@@ -1,4 +1,4 @@
-import type { Region } from '../../core/rules/regions.js'
+import type { Region } from '../../core/domain/regions.js'
 import type { BusinessCalendar } from '../../core/time/business-days.js'
 import { addOpenDays, FED, T2, UK } from '../../core/time/business-days.js'
 import type { Instant } from '../../core/time/time.js'

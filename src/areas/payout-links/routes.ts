@@ -1,6 +1,8 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { documented, failures, RegionHeader } from '../../http/schemas.js'
+import { RegionHeader } from '../../core/domain/schemas.js'
+import { documented } from '../../core/schemas.js'
+import { failures } from '../../http/schemas.js'
 import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
 
 const headers = RegionHeader(documented, 'EU', 'US', 'UK')

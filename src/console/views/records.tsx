@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
-import { REGIONS } from '../../core/rules/regions.js'
+import { REGIONS } from '../../core/domain/regions.js'
 import { toList } from '../../core/words.js'
 import { regionsOf } from '../../http/operations.js'
 import { Card } from '../../http/pages/parts.js'

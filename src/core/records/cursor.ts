@@ -1,6 +1,6 @@
+import type { Region } from '../domain/regions.js'
 import { errors } from '../errors.js'
 import type { Ids } from '../ids.js'
-import type { Region } from '../rules/regions.js'
 import type { Instant } from '../time/time.js'
 
 /** The position of a record in its list. Lists are sorted by creation time, then by sequence (decisions §5). */

@@ -1,4 +1,4 @@
-import type { Region } from '../rules/regions.js'
+import type { Region } from '../domain/regions.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'

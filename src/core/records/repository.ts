@@ -1,6 +1,6 @@
+import type { Region } from '../domain/regions.js'
+import { REGIONS } from '../domain/regions.js'
 import { atPath, errors } from '../errors.js'
-import type { Region } from '../rules/regions.js'
-import { REGIONS } from '../rules/regions.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant } from '../time/time.js'

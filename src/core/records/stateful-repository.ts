@@ -1,5 +1,5 @@
+import type { Region } from '../domain/regions.js'
 import { ApiError, errors, quote } from '../errors.js'
-import type { Region } from '../rules/regions.js'
 import type { RecordNames, StoreContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'

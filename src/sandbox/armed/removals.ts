@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { ErrorCode } from '../../core/errors.js'
-import { assumed, like, Text } from '../../http/schemas.js'
+import { assumed, like, Text } from '../../core/schemas.js'
 import type { Call } from '../route.js'
 import { call } from '../route.js'
 import { Cleared } from '../schemas.js'

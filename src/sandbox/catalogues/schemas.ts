@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component } from '../../http/schemas.js'
+import { assumed, component } from '../../core/schemas.js'
 import { Fidelity } from '../schemas.js'
 
 export const ReasonCodeTable = component('ReasonCodeTable', {

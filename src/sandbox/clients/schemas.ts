@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component, like, Text } from '../../http/schemas.js'
+import { assumed, component, like, Text } from '../../core/schemas.js'
 import { ClientId, Counts, Now } from '../schemas.js'
 
 const tenantSummary = {

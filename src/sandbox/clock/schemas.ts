@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { REGIONS } from '../../core/rules/regions.js'
-import { assumed, component, Duration, Moment, OneOf, pageParameters } from '../../http/schemas.js'
+import { REGIONS } from '../../core/domain/regions.js'
+import { assumed, component, Duration, Moment, OneOf, pageParameters } from '../../core/schemas.js'
 import { change } from '../events/schemas.js'
 import { client, integer, Now, pageOf } from '../schemas.js'
 

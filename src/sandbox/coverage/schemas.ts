@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { assumed, component, OneOf } from '../../http/schemas.js'
+import { assumed, component, OneOf } from '../../core/schemas.js'
 import { change } from '../events/schemas.js'
 import { client } from '../schemas.js'
 

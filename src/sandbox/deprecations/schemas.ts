@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component, Moment, Text } from '../../http/schemas.js'
+import { assumed, component, Moment, Text } from '../../core/schemas.js'
 
 const DEPRECATED_SINCE = 'The start of the deprecation on the clock of the tenant.'
 const GONE_AFTER_SUNSET = 'Whether the operation answers 410 OPERATION_SUNSET from `sunset` on.'

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { REASONED } from '../../areas/direct-debit/reason-codes.js'
 import type { Area, EventKind } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
-import { assumed, component, Moment, OneOf, Text } from '../../http/schemas.js'
+import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
 import { After, client, integer, Place } from '../schemas.js'
 
 const EVENT_KINDS = Object.values<Area>(areas).flatMap(({ lifecycle }) => lifecycle?.kind ?? []) as EventKind[]

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { REGIONS } from '../../core/rules/regions.js'
-import { assumed, component, Duration, Moment, OneOf, Text } from '../../http/schemas.js'
+import { REGIONS } from '../../core/domain/regions.js'
+import { assumed, component, Duration, Moment, OneOf, Text } from '../../core/schemas.js'
 import { Count, Times } from '../schemas.js'
 
 /** Whether a fault cuts a request off before or after it takes effect. */

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { atPath, errors } from '../../core/errors.js'
-import { canMeet, createGlob } from '../../core/rules/glob.js'
+import { canMeet, createGlob } from '../../core/glob.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'

@@ -1,8 +1,8 @@
 import type { Static, TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { REGIONS } from '../../core/domain/regions.js'
 import { MOST_FOUND } from '../../core/records/repository.js'
-import { REGIONS } from '../../core/rules/regions.js'
-import { assumed, component, Moment, OneOf, pageParameters, Text } from '../../http/schemas.js'
+import { assumed, component, Moment, OneOf, pageParameters, Text } from '../../core/schemas.js'
 import { Event } from '../events/schemas.js'
 import { client, integer, pageOf } from '../schemas.js'
 

@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import type { Area, OutcomeName } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
 import { PAYOUT_METHODS } from '../../areas/payout-links/methods.js'
-import { Amount, assumed, component, DebtorReference, Moment, OneOf, Reference, Text } from '../../http/schemas.js'
+import { Amount, DebtorReference, Reference } from '../../core/domain/schemas.js'
+import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
 import { Count, Fidelity, Times } from '../schemas.js'
 
 const outcomeMatch = Type.Object({

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
+import { parseAmount } from '../../core/domain/money.js'
 import { errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
-import { parseAmount } from '../../core/rules/money.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time/time.js'
 import { createArmedList } from '../armed/state.js'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component, OneOf } from '../../http/schemas.js'
+import { assumed, component, OneOf } from '../../core/schemas.js'
 import { Counts } from '../schemas.js'
 
 export const Health = component('Health', {

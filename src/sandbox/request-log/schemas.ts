@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component, like, OneOf, Text } from '../../http/schemas.js'
+import { assumed, component, like, OneOf, Text } from '../../core/schemas.js'
 import { After, client, integer, Now } from '../schemas.js'
 
 const Method = OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createGlob } from '../../core/glob.js'
 import { firstIndex } from '../../core/records/binary-search.js'
-import { createGlob } from '../../core/rules/glob.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
 import { FORM, FORM_LIMIT } from '../../http/form.js'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { AreaName } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
-import { assumed, component, like, OneOf, titled } from '../../http/schemas.js'
+import { assumed, component, like, OneOf, titled } from '../../core/schemas.js'
 
 const NAME = '^[a-z][a-z0-9-]{0,63}$'
 const EXPECTED_NAME = 'up to 64 of a-z, 0-9 and -, the first a letter'

@@ -1,7 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { DEFAULT_ALLOWED_ORIGINS } from '../../core/rules/origins.js'
-import { AccountHolderName, assumed, component, OneOf, titled } from '../../http/schemas.js'
+import { AccountHolderName } from '../../core/domain/schemas.js'
+import { DEFAULT_ALLOWED_ORIGINS } from '../../core/origins.js'
+import { assumed, component, OneOf, titled } from '../../core/schemas.js'
 
 const Origins = Type.Array(
   Type.String({

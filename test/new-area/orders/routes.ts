@@ -1,6 +1,8 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { assumed, failures, RegionHeader } from '../../../src/http/schemas.js'
+import { RegionHeader } from '../../../src/core/domain/schemas.js'
+import { assumed } from '../../../src/core/schemas.js'
+import { failures } from '../../../src/http/schemas.js'
 import { NewOrder, Order, OrderList, OrderQuery } from './schemas.js'
 import type { OrderStore } from './store.js'
 

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Amount, assumed, ListOf, Moment, OneOf, pageParameters, Reference, titled } from '../../../src/http/schemas.js'
+import { Amount, Reference } from '../../../src/core/domain/schemas.js'
+import { assumed, ListOf, Moment, OneOf, pageParameters, titled } from '../../../src/core/schemas.js'
 import { ORDER_STATUSES } from './lifecycle.js'
 
 const given = {

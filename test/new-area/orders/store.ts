@@ -1,6 +1,6 @@
+import type { Region } from '../../../src/core/domain/regions.js'
 import type { List } from '../../../src/core/records/list.js'
 import { createStatefulRepository } from '../../../src/core/records/stateful-repository.js'
-import type { Region } from '../../../src/core/rules/regions.js'
 import type { StoreContext } from '../../../src/core/tenant-context.js'
 import type { Instant } from '../../../src/core/time/time.js'
 import { formatInstant, parseInstant } from '../../../src/core/time/time.js'

@@ -1,8 +1,8 @@
-import type { BrowserFile } from '../../http/pages/browser-files.js'
-import { readModules } from '../../http/pages/browser-files.js'
+import type { BrowserFile } from '../../../http/pages/browser-files.js'
+import { readModules } from '../../../http/pages/browser-files.js'
 import { styles } from './views/styles.js'
 
-const BROWSER = 'areas/payout-links/browser'
+const BROWSER = 'areas/payout-links/pay/browser'
 
 /**
  * The modules that run in a browser: the script of the pages, with all that it imports. They are the
@@ -11,9 +11,8 @@ const BROWSER = 'areas/payout-links/browser'
 const MODULES = [
   `${BROWSER}/page.js`,
   'areas/payout-links/claim-rules.js',
-  'bounds.js',
-  'core/rules/identifiers.js',
-  'core/rules/origins.js',
+  'core/domain/identifiers.js',
+  'core/origins.js',
 ]
 
 let loaded: { readonly assets: ReadonlyMap<string, BrowserFile>; readonly sdk: BrowserFile } | undefined

@@ -1,17 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isSame } from '../../core/digests.js'
-import type { ApiError, ErrorCode } from '../../core/errors.js'
-import type { Ids } from '../../core/ids.js'
-import type { Clock } from '../../core/time/clock.js'
-import { formatInstant } from '../../core/time/time.js'
-import { isValid } from '../../http/compilers.js'
-import { sendError } from '../../http/error-handler.js'
-import { preferredType } from '../../http/negotiation.js'
-import { refuseWithPage } from '../../http/pages/refusal.js'
-import { payoutMethods } from './methods.js'
-import type { PageQuery, StoredPayoutLink } from './schemas.js'
-import { Origin } from './schemas.js'
-import type { PayoutLinkStore } from './store.js'
+import { isSame } from '../../../core/digests.js'
+import type { ApiError, ErrorCode } from '../../../core/errors.js'
+import type { Ids } from '../../../core/ids.js'
+import type { Clock } from '../../../core/time/clock.js'
+import { formatInstant } from '../../../core/time/time.js'
+import { isValid } from '../../../http/compilers.js'
+import { sendError } from '../../../http/error-handler.js'
+import { preferredType } from '../../../http/negotiation.js'
+import { refuseWithPage } from '../../../http/pages/refusal.js'
+import { payoutMethods } from '../methods.js'
+import type { StoredPayoutLink } from '../schemas.js'
+import { Origin } from '../schemas.js'
+import type { PayoutLinkStore } from '../store.js'
+import type { PageQuery } from './schemas.js'
 import type { Refused } from './views/page-of-link.js'
 import { renderLinkPage, renderNotice } from './views/page-of-link.js'
 import type { NoticeName } from './views/strings.js'
@@ -26,7 +27,7 @@ export interface PageTenant {
   readonly payoutLinks: PayoutLinkStore
 }
 
-declare module '../../http/request-context.js' {
+declare module '../../../http/request-context.js' {
   interface RequestContext {
     /** The payout link of a page; undefined until it is found. */
     payoutLink?: StoredPayoutLink

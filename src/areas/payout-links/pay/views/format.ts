@@ -1,5 +1,5 @@
-import type { Region } from '../../../core/rules/regions.js'
-import type { Zone } from '../../../core/time/time.js'
+import type { Region } from '../../../../core/domain/regions.js'
+import type { Zone } from '../../../../core/time/time.js'
 import { strings } from './strings.js'
 
 /** Formats of a region. */

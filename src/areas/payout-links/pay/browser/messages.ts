@@ -1,4 +1,4 @@
-import type { PayoutLinkStatus } from '../lifecycle.js'
+import type { PayoutLinkStatus } from '../../lifecycle.js'
 
 /** The messages between the SDK and the page of a payout link in its frame. All of it is assumed (decisions §8). */
 

@@ -1,7 +1,7 @@
 /** The script of the pages. They work without it. It adds checks while a person types, and the progress as it happens. */
-import { isAllowedOrigin } from '../../../core/rules/origins.js'
-import type { ClaimField, PayoutMethod } from '../claim-rules.js'
-import { claimFields, problemOf } from '../claim-rules.js'
+import { isAllowedOrigin } from '../../../../core/origins.js'
+import type { ClaimField, PayoutMethod } from '../../claim-rules.js'
+import { claimFields, problemOf } from '../../claim-rules.js'
 import type { Hello, PageMessage, Shown } from './messages.js'
 
 /** The milliseconds between two looks at the state of the link. */

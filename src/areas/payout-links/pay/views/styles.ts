@@ -1,4 +1,4 @@
-import { commonStyles } from '../../../http/pages/styles.js'
+import { commonStyles } from '../../../../http/pages/styles.js'
 
 /** The style sheet of the pages. */
 export const styles = `${commonStyles}

@@ -1,7 +1,8 @@
-import { parseForm } from '../../http/form.js'
-import type { ClaimField, Problem } from './claim-rules.js'
-import { claimFields, problemOf } from './claim-rules.js'
-import type { Claim, PageAction, StoredPayoutLink } from './schemas.js'
+import { parseForm } from '../../../http/form.js'
+import type { ClaimField, Problem } from '../claim-rules.js'
+import { claimFields, problemOf } from '../claim-rules.js'
+import type { Claim, StoredPayoutLink } from '../schemas.js'
+import type { PageAction } from './schemas.js'
 
 /** The form of a page: its text becomes the body, and the body the claim. */
 

@@ -1,4 +1,4 @@
-import type { PayoutLinkStatus } from '../lifecycle.js'
+import type { PayoutLinkStatus } from '../../lifecycle.js'
 import type { Hello, PageMessage, Shown } from './messages.js'
 
 /** The state of an embedded payout link. */

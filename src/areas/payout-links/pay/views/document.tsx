@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { Head, Ribbon } from '../../../http/pages/document.js'
-import type { PayoutLinkStatus } from '../lifecycle.js'
+import { Head, Ribbon } from '../../../../http/pages/document.js'
+import type { PayoutLinkStatus } from '../../lifecycle.js'
 import { strings } from './strings.js'
 
 export interface DocumentProps {
@@ -29,7 +29,7 @@ function Document(props: DocumentProps) {
     <html lang="en" class={isEmbedded ? 'embedded' : 'hosted'}>
       <Head title={title}>
         <link rel="stylesheet" href="assets/page.css" />
-        <script type="module" src="assets/areas/payout-links/browser/page.js" />
+        <script type="module" src="assets/areas/payout-links/pay/browser/page.js" />
       </Head>
       <body data-embedders={isEmbedded ? embedders.join(' ') : undefined} data-offline={offline}>
         <header>

@@ -102,3 +102,18 @@ const countries = new Set(
 export function isCountryCode(text: string): boolean {
   return countries.has(text)
 }
+
+/** The longest name of an account holder, in characters (assumed, decisions §8). */
+export const MAX_ACCOUNT_HOLDER_NAME = 140
+
+/** The longest remarks, in characters (assumed, decisions §8). */
+export const MAX_REMARKS = 256
+
+/** The characters of a reference that SEPA carries (EPC130-08, AT-10). */
+const MAX_SEPA_REFERENCE = 35
+
+/** Returns a hint at a reference that SEPA does not carry whole. It is legal here. */
+export const sepaHint = (field: string, reference: string): string | undefined =>
+  reference.length > MAX_SEPA_REFERENCE
+    ? `${field} is longer than the ${MAX_SEPA_REFERENCE} characters that SEPA carries`
+    : undefined

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import { errors } from '../../core/errors.js'
-import type { Instant } from '../../core/time/time.js'
-import type { PageTenant } from './page-answers.js'
+import { errors } from '../../../core/errors.js'
+import type { Instant } from '../../../core/time/time.js'
+import type { PageTenant } from './answers.js'
 
 /** The most claims and declines of a link in a minute. */
 const MOST_ACTIONS = 20

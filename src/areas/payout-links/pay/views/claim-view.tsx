@@ -1,6 +1,6 @@
-import { LONGEST_REMARKS } from '../../../bounds.js'
-import type { ClaimField, FieldKind, Problem } from '../claim-rules.js'
-import { ACCOUNT_TYPES, accountRules, claimFields } from '../claim-rules.js'
+import { MAX_REMARKS } from '../../../../core/domain/identifiers.js'
+import type { ClaimField, FieldKind, Problem } from '../../claim-rules.js'
+import { ACCOUNT_TYPES, accountRules, claimFields } from '../../claim-rules.js'
 import { strings } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'
@@ -48,13 +48,7 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
               <p class="hint" id="remarks-hint">
                 {strings.commentHint}
               </p>
-              <textarea
-                id="remarks"
-                name="remarks"
-                rows={3}
-                maxlength={LONGEST_REMARKS}
-                aria-describedby="remarks-hint"
-              />
+              <textarea id="remarks" name="remarks" rows={3} maxlength={MAX_REMARKS} aria-describedby="remarks-hint" />
             </div>
             <button type="submit" class="secondary">
               {strings.decline}
