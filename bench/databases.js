@@ -49,7 +49,7 @@ async function launch(settings) {
   await once(probe.close(), 'close')
   const environment = { NODE_ENV: 'production', SANDBOX_SEED: 'bench', LOG_LEVEL: 'error', HOME: TEMPORARY, PORT: port }
   const began = performance.now()
-  const child = spawn(process.execPath, [join(ROOT, 'dist/cli.js')], {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/bin/cli.js')], {
     env: { ...environment, ...settings },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

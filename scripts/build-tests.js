@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { build } from 'esbuild'
-import { filesIn, options, sourcesIn } from './transpile.js'
+import { filesIn, options, scripts, sourcesIn } from './esbuild.js'
 
 const OUTPUT = 'build'
 
@@ -63,7 +63,7 @@ for (const { path, text } of files) {
 const written = new Set(files.map(({ path }) => path))
 for (const path of filesIn(OUTPUT)) if (!written.has(path)) rmSync(path)
 
-// The pages of the guide.
+// The files that the server reads.
 await import('./guide.js')
-// The page /docs loads this file of the build.
-if (!existsSync('dist/openapi/scalar.js')) await import('./api-reference.js')
+await build(scripts)
+if (!existsSync('dist/assets/scalar.js')) await import('./api-reference.js')

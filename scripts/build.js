@@ -1,13 +1,18 @@
-// Makes the program in dist/: the bundle of the page /docs, the guide, and last the transpiled src/.
-// Usage: npm run build. `node scripts/build.js --watch` transpiles once more after each change.
-import { context } from 'esbuild'
-import { options, sourcesIn } from './transpile.js'
+// Makes dist/: the files that the server reads, the transpiled src/ for the library, and last the bundle of the program.
+// Usage: npm run build. `node scripts/build.js --watch` makes the program and its scripts once more after each change.
+import { rmSync } from 'node:fs'
+import { build, context } from 'esbuild'
+import { options, program, scripts, sourcesIn, writeLicenses } from './esbuild.js'
 
-const sources = await context({ ...options, entryPoints: sourcesIn('src'), outbase: 'src', outdir: 'dist' })
-if (process.argv.includes('--watch')) await sources.watch()
-else {
+if (process.argv.includes('--watch')) {
+  for (const each of [scripts, program]) await (await context(each)).watch()
+} else {
   await import('./api-reference.js')
   await import('./guide.js')
-  await sources.rebuild()
-  await sources.dispose()
+  await build({ ...options, entryPoints: sourcesIn('src'), outbase: 'src', outdir: 'dist' })
+  const { metafile } = await build(scripts)
+  // The names of its files change with their content.
+  rmSync(program.outdir, { recursive: true, force: true })
+  const { metafile: ofProgram } = await build({ ...program, logLevel: 'warning' })
+  writeLicenses('dist/licenses.txt', [metafile, ofProgram])
 }

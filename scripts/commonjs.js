@@ -3,7 +3,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build } from 'esbuild'
-import { filesIn, options } from './transpile.js'
+import { filesIn, options } from './esbuild.js'
 
 const FOLDER = 'dist/commonjs'
 /** Packages that Jest finds as ES modules only. The others are loaded from node_modules. */
@@ -15,15 +15,13 @@ await build({
   format: 'cjs',
   bundle: true,
   entryPoints: ['src/client/index.ts'],
-  // As deep as the modules that find files of dist/ by their own place.
   outfile: `${FOLDER}/client/index.js`,
   external: Object.keys(dependencies).filter(name => !BUNDLED.includes(name)),
   supported: { 'dynamic-import': false },
-  define: { 'import.meta.url': 'moduleUrl', 'import.meta.resolve': 'resolveModule' },
+  define: { 'import.meta.resolve': 'resolveModule' },
   banner: {
     js: [
       `const { pathToFileURL } = require('node:url')`,
-      `const moduleUrl = pathToFileURL(__filename).href`,
       `const resolveModule = name => pathToFileURL(require.resolve(name)).href`,
     ].join('\n'),
   },

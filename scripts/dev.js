@@ -6,7 +6,7 @@ if (status !== 0) process.exit(status ?? 1)
 
 const children = [
   ['scripts/build.js', '--watch'],
-  ['--watch', 'dist/cli.js', ...process.argv.slice(2)],
+  ['--watch', 'dist/bin/cli.js', ...process.argv.slice(2)],
 ].map(args => spawn(process.execPath, args, { stdio: 'inherit' }))
 const end = () => {
   for (const child of children) child.kill()

@@ -1,4 +1,4 @@
-// Renders the guide to dist/guide.json: the pages of docs/, in the order of the README's section "The guide", and the skill.
+// Renders the guide to dist/assets/guide.json: the pages of docs/, in the order of the README's section "The guide", and the skill.
 // The server reads this file with the first request for a page. https://marked.js.org
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Marked, Renderer } from 'marked'
@@ -85,9 +85,9 @@ const listOf = ({ title, pages }) =>
 const { description } = JSON.parse(read('package.json'))
 const index = `# The guide\n\n${description} Where the service documents nothing, the behaviour is assumed, and labelled so.\n\n${groups.map(listOf).join('\n')}`
 
-mkdirSync(new URL('../dist/', import.meta.url), { recursive: true })
+mkdirSync(new URL('../dist/assets/', import.meta.url), { recursive: true })
 writeFileSync(
-  new URL('../dist/guide.json', import.meta.url),
+  new URL('../dist/assets/guide.json', import.meta.url),
   JSON.stringify({
     address: SHOWN,
     index: { markdown: index, html: render(index) },

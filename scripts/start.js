@@ -12,7 +12,7 @@ const pathsIn = source =>
   statSync(source).isDirectory() ? readdirSync(source, { recursive: true }).map(path => join(source, path)) : []
 
 // The build writes this file last.
-const built = changedAt('dist/cli.js')
+const built = changedAt('dist/bin/cli.js')
 const isOld = SOURCES.flatMap(source => [source, ...pathsIn(source)]).some(path => changedAt(path) > built)
 if (built === undefined || isOld) {
   const reason = isOld ? 'dist/ is older than its sources.' : 'There is no dist/ yet.'
@@ -20,4 +20,4 @@ if (built === undefined || isOld) {
   const { status } = spawnSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
 }
-await import('../dist/cli.js')
+await import('../dist/bin/cli.js')

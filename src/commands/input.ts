@@ -76,7 +76,7 @@ function parseJson(text: string): unknown {
 async function readDocument(path: string): Promise<unknown> {
   try {
     const text = textOf(readFileSync(path === '-' ? 0 : path))
-    return parseJson(text) ?? (await import('yaml')).parse(text)
+    return parseJson(text) ?? (await import('yaml')).default.parse(text)
   } catch (error) {
     throw new ConfigError(`${path}: ${(error as Error).message.split('\n')[0]}`)
   }

@@ -12,7 +12,7 @@ import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.
 import { pathOf, rootOf } from '../http/url.js'
 import { docs, MARKDOWN, MARKDOWN_TYPE } from '../openapi/docs.js'
 import { type DocumentsOptions, PUBLIC_PAGE } from '../openapi/plugin.js'
-import { GUIDE } from '../package.js'
+import { assetOf } from '../package.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import { styles as consoleStyles, referenceStyles } from './styles.js'
 import { Shell } from './views/layout.js'
@@ -157,7 +157,7 @@ const renderReference = (request: FastifyRequest, html: string) =>
  * is its source. The file of the build is read on first use.
  */
 export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, options, done) => {
-  const load = loadOnce(async (): Promise<Guide> => JSON.parse(await readFile(GUIDE, 'utf8')))
+  const load = loadOnce(async (): Promise<Guide> => JSON.parse(await readFile(assetOf('guide.json'), 'utf8')))
 
   async function show(request: FastifyRequest, reply: FastifyReply, name: string) {
     const guide = await load()

@@ -11,7 +11,7 @@ import type { SentForm } from '../http/form.js'
 import { FORM, FORM_LIMIT, parseForm, readForm } from '../http/form.js'
 import { maskText } from '../http/masking.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
-import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
+import { readScript, sendBrowserFile } from '../http/pages/browser-files.js'
 import { prefersHtml } from '../http/pages/prefers-html.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
@@ -381,9 +381,9 @@ let loaded: ReadonlyMap<string, BrowserFile> | undefined
 
 /** Returns the files below `/assets`. They are read once for a process. */
 function assets(): ReadonlyMap<string, BrowserFile> {
-  loaded ??= readModules(['console/browser/console.js', 'console/moments.js']).set('console.css', {
-    type: 'text/css; charset=utf-8',
-    content: styles,
-  })
+  loaded ??= new Map([
+    ['console.js', readScript('console.js')],
+    ['console.css', { type: 'text/css; charset=utf-8', content: styles }],
+  ])
   return loaded
 }

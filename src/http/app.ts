@@ -1,4 +1,3 @@
-import accepts from '@fastify/accepts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import fastify, { LogController } from 'fastify'
@@ -66,7 +65,6 @@ export function createApp(options: AppOptions) {
   app.setSerializerCompiler(serializerCompiler)
 
   handleErrors(app)
-  app.register(accepts)
   app.register(closing)
   app.register(protocol, { requestIdOf })
   // Hooks run in this order.

@@ -1,8 +1,12 @@
 import type { FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
 
-/** A longer header is read as if it were not there: `accepts` takes time with the square of its length. */
+/** A longer header is read as if it were not there: `negotiator` takes time with the square of its length. */
 const LONGEST = 1000
 
-/** Returns the media type that a request prefers (RFC 9110 §12.5.1): without a preference the first; false: none of them. */
-export const preferredType = (request: FastifyRequest, types: readonly string[]) =>
-  (request.headers.accept ?? '').length <= LONGEST ? request.type([...types]) : types[0]
+/** Returns the media type that a request prefers (RFC 9110 §12.5.1): without a preference the first; undefined: none of them. */
+export function preferredType({ headers }: FastifyRequest, types: readonly string[]): string | undefined {
+  const { accept } = headers
+  if (!accept || accept.length > LONGEST) return types[0]
+  return new Negotiator({ headers: { accept } }).mediaType([...types])
+}

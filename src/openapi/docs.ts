@@ -3,7 +3,7 @@ import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
 import { preferredType } from '../http/negotiation.js'
-import { API_REFERENCE } from '../package.js'
+import { assetOf } from '../package.js'
 import { toEntry } from './markdown/entry-page.js'
 import { toIndex } from './markdown/index-page.js'
 import { operationsOf } from './markdown/operations.js'
@@ -129,7 +129,7 @@ export const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
  */
 export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => {
   const { documents } = options
-  const bundle = loadOnce(() => readFile(API_REFERENCE))
+  const bundle = loadOnce(() => readFile(assetOf('scalar.js')))
   app.addHook('onRequest', (_request, reply, next) => {
     reply.header('x-content-type-options', 'nosniff')
     next()

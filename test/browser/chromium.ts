@@ -53,13 +53,12 @@ export async function launchBrowser(t: Teardown, { hosts = [] }: { hosts?: reado
   return browser
 }
 
-/** The address of a module that only browsers run, with the path of its file as the group. */
-const BROWSER_MODULE = /\/(?:pay|console)\/assets\/(.*\/browser\/.*)$/
-const SDK = 'areas/payout-links/pay/browser/sdk.js'
+/** The address of a script that only browsers run, with the name of its file as the group. */
+const BROWSER_SCRIPT = /\/(?:pay|console)\/assets\/(\w+\.js)$/
 let reports = 0
 
 /**
- * Adds the modules that a page runs from now on to the coverage of Node (NODE_V8_COVERAGE). Without it, does nothing.
+ * Adds the scripts that a page runs from now on to the coverage of Node (NODE_V8_COVERAGE). Without it, does nothing.
  *
  * Chromium and Node count in the same form. Frames of other sites, and pages that a test closes, are not counted.
  */
@@ -70,8 +69,8 @@ export async function measureCoverage(t: Teardown, page: Page): Promise<void> {
   t.teardown(async () => {
     if (page.isClosed()) return
     const result = (await page.coverage.stopJSCoverage()).flatMap(({ url, scriptId, functions }) => {
-      const path = url.endsWith('/sdk/v1.js') ? SDK : BROWSER_MODULE.exec(url)?.[1]
-      return path === undefined ? [] : { scriptId, url: pathToFileURL(join('build/src', path)).href, functions }
+      const path = url.endsWith('/sdk/v1.js') ? 'sdk.js' : BROWSER_SCRIPT.exec(url)?.[1]
+      return path === undefined ? [] : { scriptId, url: pathToFileURL(join('dist/assets', path)).href, functions }
     })
     writeFileSync(join(folder, `coverage-${process.pid}-browser-${++reports}.json`), JSON.stringify({ result }))
   })

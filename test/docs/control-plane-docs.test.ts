@@ -41,7 +41,7 @@ t.test('control plane, Before you begin: the command is the server itself, so th
   const [definition = ''] = /alias payments-sandbox='[^']+'/.exec(text) ?? []
   const script = [
     'shopt -s expand_aliases',
-    definition.replace('/path/to/the/clone/dist/cli.js', program.main),
+    definition.replace('/path/to/the/clone/dist/bin/cli.js', program.main),
     'payments-sandbox --port 0 & SERVER=$!',
     'echo "{\\"server\\": $SERVER}"',
     'wait $SERVER',

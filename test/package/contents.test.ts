@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import t from 'tap'
 import { install } from './install.js'
 
-/** For browsers: it imports nothing, but holds examples of code that does. */
-const BUNDLE = 'openapi/scalar.js'
+/** Bundles: they hold texts that look like imports. */
+const BUNDLES = /^(assets|bin)\//
 
 const manifest = () => JSON.parse(readFileSync(join(install().home, 'package.json'), 'utf8'))
 
 t.test('CONTRIBUTING, Dependencies: each import of the package is a dependency', async t => {
   const { home } = install()
   const files = readdirSync(join(home, 'dist'), { recursive: true, encoding: 'utf8' }).filter(
-    file => /\.(js|d\.ts)$/.test(file) && file !== BUNDLE,
+    file => /\.(js|d\.ts)$/.test(file) && !BUNDLES.test(file),
   )
   const imported = new Set<string>()
   for (const file of files) {
@@ -42,6 +42,7 @@ t.test('start, Start it: the package has only files that it needs, and its insta
     'dist/*.d.ts',
     'dist/*.js',
     'dist/*.json',
+    'dist/*.txt',
     'docs/*.md',
     'fixtures/*.json',
     'fixtures/scenarios/*.yaml',
@@ -51,6 +52,18 @@ t.test('start, Start it: the package has only files that it needs, and its insta
     'skills/payments-sandbox/*.md',
   ])
   t.notOk(Object.keys(manifest().scripts).some(name => /^((pre|post)?install|prepare)$/.test(name)))
+})
+
+t.test('CONTRIBUTING, Dependencies: the package has the licence of each package that is in a bundle', async t => {
+  const licenses = readFileSync(join(install().home, 'dist/licenses.txt'), 'utf8')
+  const apart = ['libsql', 'pg', '@fastify/type-provider-typebox']
+  const bundled = Object.keys(manifest().dependencies).filter(name => !apart.includes(name))
+  const listed = [...licenses.matchAll(/^(\S+) \d+\.\d+\.\d+\nLicense: \S/gm)].map(([, name]) => name)
+  t.same(
+    bundled.filter(name => !listed.includes(name)),
+    [],
+  )
+  t.match(licenses, /^fastify 5.*\nLicense: MIT\n\nMIT License\n/m)
 })
 
 t.test('start, Start it: the command and the manifest have one version', async t => {

@@ -55,7 +55,7 @@ t.test('README, Start: its two commands work on a fresh machine, also where the 
   t.match(await (await fetch(`${url}/docs/guide`)).text(), '<h2 id="begin">')
   process.kill(-(started.pid as number), 'SIGTERM')
   await closed
-  const guide = (folder: string) => readFileSync(join(folder, 'dist/guide.json'), 'utf8')
+  const guide = (folder: string) => readFileSync(join(folder, 'dist/assets/guide.json'), 'utf8')
   t.equal(guide(cwd), guide('.'), 'the guide is the same')
 
   // The packages are there, and all other tests run here.

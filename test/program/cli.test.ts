@@ -313,9 +313,9 @@ t.test('settings, Settings: options set what variables set, and precede them', {
 function quickProject(t: Test): string {
   const folder = t.testdir({
     scripts: {
-      'build.js': `import { writeFileSync } from 'node:fs'\nwriteFileSync('dist/cli.js', 'import ${JSON.stringify(program.main)}')`,
+      'build.js': `import { writeFileSync } from 'node:fs'\nwriteFileSync('dist/bin/cli.js', 'import ${JSON.stringify(program.main)}')`,
     },
-    ...{ src: { 'a.ts': '' }, docs: {}, skills: {}, dist: {} },
+    ...{ src: { 'a.ts': '' }, docs: {}, skills: {}, dist: { bin: {} } },
     ...{ 'README.md': '', 'package-lock.json': '{}', 'tsconfig.json': '{}' },
   })
   copyFileSync('package.json', `${folder}/package.json`)
@@ -337,7 +337,8 @@ t.test(
       ['SIGINT', undefined],
       ['SIGTERM', /^dist\/ is older than its sources\. Building it.*$/],
     ] as const) {
-      if (reason !== undefined && existsSync(`${folder}/dist/cli.js`)) utimesSync(`${folder}/src/a.ts`, future, future)
+      if (reason !== undefined && existsSync(`${folder}/dist/bin/cli.js`))
+        utimesSync(`${folder}/src/a.ts`, future, future)
       const server = new Server(launch(npm, [], { PORT: '0' }))
       const { pid } = await server.line('ready')
       const lines = server.output.match(/^.*dist\/.*$/gm) ?? []

@@ -89,7 +89,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
       title={`${title} · ${tenant.clientId}`}
       head={[
         <link key="style" rel="stylesheet" href={addressOf(page, 'console/assets/console.css')} />,
-        <script key="script" type="module" src={addressOf(page, 'console/assets/console/browser/console.js')} />,
+        <script key="script" type="module" src={addressOf(page, 'console/assets/console.js')} />,
       ]}
       client={<ClientChoice page={page} />}
       data={{ 'data-command': addressOf(page, `console/command${query}`) }}

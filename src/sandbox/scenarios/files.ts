@@ -51,7 +51,7 @@ async function read(folders: readonly string[]): Promise<ReadonlyMap<string, Sce
   const paths = folders.flatMap(folder => readdirSync(folder).map(file => join(folder, file)))
   const texts = paths.filter(path => path.endsWith('.yaml')).map(path => [path, textOf(readFileSync(path))] as const)
   // The package takes longer to load than the rest of a start. A failed import is never repeated: files come first.
-  const { parse } = await import('yaml')
+  const { parse } = (await import('yaml')).default
   const files = new Map<string, File>()
   for (const [path, text] of texts) {
     const file = named(path, () => {

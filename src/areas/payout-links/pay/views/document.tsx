@@ -29,7 +29,7 @@ function Document(props: DocumentProps) {
     <html lang="en" class={isEmbedded ? 'embedded' : 'hosted'}>
       <Head title={title}>
         <link rel="stylesheet" href="assets/page.css" />
-        <script type="module" src="assets/areas/payout-links/pay/browser/page.js" />
+        <script type="module" src="assets/page.js" />
       </Head>
       <body data-embedders={isEmbedded ? embedders.join(' ') : undefined} data-offline={offline}>
         <header>
