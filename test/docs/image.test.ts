@@ -11,6 +11,11 @@ t.test('start, Start it: .dockerignore lets each file pass that the Dockerfile c
   t.same(new Set(passed), new Set(copied))
 })
 
+t.test('start, With Docker: arguments of docker run are those of the program', async t => {
+  const entry = lines('Dockerfile').filter(line => /^(ENTRYPOINT|CMD) /.test(line))
+  t.same(entry, ['ENTRYPOINT ["payments-sandbox"]'])
+})
+
 t.test('README, The guide: the build of the image has all that the guide is rendered from', async t => {
   const [build = ''] = readFileSync('Dockerfile', 'utf8').split(/^RUN npm run build$/m)
   for (const file of ['README.md', 'docs', 'skills', 'scripts']) t.match(build, `\nCOPY ${file} `)
