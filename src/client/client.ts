@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { randomUUID } from 'node:crypto'
-import type { Region } from '../core/domain/regions.js'
 import { toCurl, toExpectation } from '../sandbox/request-log/snippets.js'
 import type { Call, Connection } from './connection.js'
 import { createConnection } from './connection.js'
@@ -11,6 +10,7 @@ import { evidenceOf, writeEvidence } from './evidence.js'
 import { describeExpectation } from './expectation.js'
 import type { Names } from './options.js'
 import { assertOptions } from './options.js'
+import type { Records, Region } from './records.js'
 import { createRecords } from './records.js'
 import type * as types from './types.js'
 
@@ -91,7 +91,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       /** Returns a request of the log as a curl command. The access token is `$TOKEN`. */
       toCurl: (request: types.LoggedExchange): string => toCurl(request, url),
       /** Returns a request of the log as a line of a test: `await sandbox.requests.expect({ … })`. */
-      toExpectation,
+      toExpectation: (request: types.LoggedExchange): string => toExpectation(request),
       /** Counts the requests that match. */
       verify,
       /**
@@ -188,7 +188,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
  */
 export interface Sandbox
   extends Readonly<ReturnType<typeof createCalls>>,
-    Readonly<ReturnType<typeof createRecords>>,
+    Records,
     Readonly<Pick<ReturnType<typeof createEvents>, 'events'>> {
   /** Requests a new access token. The request log contains this request. */
   token(): Promise<string>

@@ -1,86 +1,77 @@
 /**
- * The records of the library: the types and the methods of each kind. They follow from the table of areas.
+ * The records of the library: the types and the methods of each kind. The types are those of the OpenAPI documents. The
+ * methods follow from the table of areas, with which a test compares their types.
  *
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
  */
-import type { Static, TObject, TSchema } from '@sinclair/typebox'
-import type { Area, AreaName, Areas, Transition } from '../areas/index.js'
+import type { TObject } from '@sinclair/typebox'
+import type { Area, Transition } from '../areas/index.js'
 import { areas } from '../areas/index.js'
-import type { Currency, Region } from '../core/domain/regions.js'
+import type { Currency } from '../core/domain/regions.js'
 import { CURRENCIES, regionOf } from '../core/domain/regions.js'
-import type { List } from '../core/records/list.js'
-import type { ExplainedRecord } from '../sandbox/kinds/schemas.js'
+import type * as api from './api.js'
 import type { Call } from './connection.js'
 import type { Filter, Input } from './input.js'
 import type { Names } from './options.js'
 import { assertMembers, assertOptions } from './options.js'
 
-export type { List, Region }
-
-/** A record of a kind, with the members that only the control plane shows. */
-export type RecordOf<Name extends AreaName> = Areas[Name] extends { lifecycle: { explained: infer S extends TSchema } }
-  ? Static<S>
-  : Static<Areas[Name]['record']>
-/** The body of the request that creates a record. */
-type New<Name extends AreaName> = Areas[Name] extends { create: infer S extends TSchema } ? Input<Static<S>> : never
-/** The filter of a list, and its page. */
-type ListQuery<Name extends AreaName> = Areas[Name] extends { list: { query: infer S extends TSchema } }
-  ? Input<Filter<Static<S>>>
-  : never
-/** The filter of a list. */
-type ListFilter<Name extends AreaName> = Omit<ListQuery<Name>, 'cursor' | 'limit'>
-type StatusOf<Name extends AreaName> = RecordOf<Name> extends { status: infer S extends string } ? S : never
-type MovesOf<Name extends AreaName> = Areas[Name] extends { lifecycle: { transitions: infer M } } ? M : never
-type BodyOf<Name extends AreaName, Verb extends keyof MovesOf<Name>> = MovesOf<Name>[Verb] extends {
-  body: infer S extends TSchema
-}
-  ? Input<Static<S>>
-  : never
+/** The region of a record. */
+export type Region = api.SeedCounterparty['region']
 
 /** A collection. Only its explanation has the member `outcome`. */
-export type Collection = RecordOf<'collections'>
+export type Collection = api.CollectionRecord
 /** A collection in a list: without its reason code. */
-export type CollectionSummary = Static<Areas['collections']['list']['item']>
-export type Mandate = RecordOf<'mandates'>
-export type PayoutLink = RecordOf<'payoutLinks'>
-export type Bill = RecordOf<'bills'>
-export type Counterparty = RecordOf<'counterparties'>
-export type Account = RecordOf<'accounts'>
-export type CollectionStatus = StatusOf<'collections'>
-export type MandateStatus = StatusOf<'mandates'>
-export type PayoutLinkStatus = StatusOf<'payoutLinks'>
-export type BillStatus = StatusOf<'bills'>
+export type CollectionSummary = api.CollectionRequestSummary
+export type Mandate = api.MandateRecord
+export type PayoutLink = api.PayoutLinkRecord
+export type Bill = api.Bill
+export type Counterparty = api.Counterparty
+export type Account = api.Account
+export type CollectionStatus = Collection['status']
+export type MandateStatus = Mandate['status']
+export type PayoutLinkStatus = PayoutLink['status']
+export type BillStatus = Bill['status']
 
 /** The bodies of requests that create a record. */
-export type NewCollection = New<'collections'>
-export type NewMandate = New<'mandates'>
-export type NewPayoutLink = New<'payoutLinks'>
-export type NewBill = New<'bills'>
+export type NewCollection = Input<api.CollectionCreateRequest>
+export type NewMandate = Input<api.MandateCreateRequest>
+export type NewPayoutLink = Input<api.PayoutLinkCreateRequest>
+export type NewBill = Input<api.BillCreateRequest>
 /** The changes of a counterparty: at least one member. */
-export type CounterpartyUpdate = Input<Static<Areas['counterparties']['update']>>
+export type CounterpartyUpdate = Input<api.CounterpartyUpdateRequest>
 
+/** The filter of a list, without its page. */
+type ListFilter<Query> = Omit<Input<Filter<Query>>, 'cursor' | 'limit'>
 /** The filters of lists. */
-export type CollectionFilter = ListFilter<'collections'>
-export type MandateFilter = ListFilter<'mandates'>
-export type BillFilter = ListFilter<'bills'>
-export type AccountFilter = ListFilter<'accounts'>
+export type CollectionFilter = ListFilter<api.ListCollectionsQuery>
+export type MandateFilter = ListFilter<api.ListMandatesQuery>
+export type BillFilter = ListFilter<api.ListBillsQuery>
+export type AccountFilter = ListFilter<api.ListAccountsQuery>
 
 /** A record with its history, the next automatic transition and the legal transitions. */
-export type Explained<R> = Omit<ExplainedRecord, 'record'> & { record: R }
-export type Claim = BodyOf<'payoutLinks', 'claim'>
-export type Decline = BodyOf<'payoutLinks', 'decline'>
-/** The reason code of a rejected, returned or failed collection. */
-export type CollectionReason = BodyOf<'collections', 'return'>
+export type Explained<R> = Omit<api.ExplainedBill, 'record'> & { record: R }
+export type Claim = Input<api.PayoutLinkClaim>
+export type Decline = Input<api.PayoutLinkDecline>
+/** The reason code of a rejected, returned or failed collection. Default: the first legal one. */
+export type CollectionReason = Input<api.ReturnCollectionBody>
 /** The name of an outcome of collections, for example `RETURNED-AM04`. */
-export type CollectionOutcome = NonNullable<Collection['outcome']>
+export type CollectionOutcome = api.CollectionOutcome['outcome']
 /** The name of an outcome of payout links. */
-export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
+export type PayoutLinkOutcome = api.PayoutLinkOutcome['outcome']
 /** Moves a collection. The reason code of a rejected, returned or failed one is the first legal one by default. */
-export type CollectionMove = Collections['return']
+export type CollectionMove = (reference: string, body?: CollectionReason) => Promise<Explained<Collection>>
 /** Moves a mandate. */
-export type MandateMove = Mandates['cancel']
+export type MandateMove = (reference: string) => Promise<Explained<Mandate>>
 /** Moves a payout link. */
-export type PayoutLinkMove = PayoutLinks['cancel']
+export type PayoutLinkMove = (reference: string) => Promise<Explained<PayoutLink>>
+
+/** A page of a list. `nextCursor` is null on the last page. */
+export interface List<R> {
+  readonly totalCount: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+  readonly data: R[]
+}
 
 /** The conditions of a search, and the page. Default: the newest 50 records of all regions. */
 export interface Search<S extends string = never> {
@@ -103,69 +94,118 @@ export interface FoundPage<R> {
 export interface Where {
   readonly region?: Region | undefined
 }
-/** The region of a record, for kinds whose references can be those of several regions. */
-type WhereOf<Name extends AreaName> = Areas[Name]['regions'] extends 'apart' ? [where?: Where] : []
+/** The last parameter of methods of kinds whose references can be those of several regions. */
+type Apart = [where?: Where]
 
-interface Searches<Name extends AreaName> {
+interface Searches<R, S extends string = never> {
   /** Returns a page of the records whose reference contains a text, newest first. It is no request of the API. */
-  search(query?: Search<StatusOf<Name>>): Promise<FoundPage<Static<Areas[Name]['record']>>>
+  search(query?: Search<S>): Promise<FoundPage<R>>
 }
-interface Lists<Name extends AreaName, Item> {
+interface Lists<Query, Item, W extends Apart | [] = []> {
   /** Returns a page of the records that match, newest first, as the API returns it: one request. */
-  list(query?: ListQuery<Name>, ...where: WhereOf<Name>): Promise<List<Item>>
+  list(query?: Input<Filter<Query>>, ...where: W): Promise<List<Item>>
   /** Returns all records that match, newest first: the records of all pages. */
-  all(filter?: ListFilter<Name>, ...where: WhereOf<Name>): Promise<Item[]>
+  all(filter?: ListFilter<Query>, ...where: W): Promise<Item[]>
 }
-interface Creates<Name extends AreaName> {
+interface Creates<New, R> {
   /** Creates a record in the region of its currency. */
-  create(record: New<Name>): Promise<RecordOf<Name>>
+  create(record: New): Promise<R>
 }
-interface Updates<Name extends AreaName, Changes> {
-  /** Changes a record. */
-  update(reference: string, changes: Input<Changes>, ...where: WhereOf<Name>): Promise<RecordOf<Name>>
-}
-interface Explains<Name extends AreaName> {
+interface Explains<R, W extends Apart | [] = []> {
   /** Explains a record. The region is necessary if several regions have the same reference. */
-  explain(reference: string, ...where: WhereOf<Name>): Promise<Explained<RecordOf<Name>>>
+  explain(reference: string, ...where: W): Promise<Explained<R>>
 }
-interface Steers<Name extends AreaName> {
+interface Steers<R, Outcome extends string> {
   /** Gives a record an outcome. Rejects if its state no longer allows it. */
-  setOutcome(
-    reference: string,
-    outcome: NonNullable<(RecordOf<Name> & { outcome?: string })['outcome']>,
-  ): Promise<Explained<RecordOf<Name>>>
-}
-/** The transitions that the control plane makes. Those of bills are updates of the API. */
-type Moves<Name extends AreaName> = {
-  [Verb in keyof MovesOf<Name> as MovesOf<Name>[Verb] extends Transition ? Verb : never]: (
-    reference: string,
-    ...rest: [
-      ...(MovesOf<Name>[Verb] extends { body: infer S extends TSchema }
-        ? object extends Static<S>
-          ? [body?: Input<Static<S>>]
-          : [body: Input<Static<S>>]
-        : []),
-      ...WhereOf<Name>,
-    ]
-  ) => Promise<Explained<RecordOf<Name>>>
+  setOutcome(reference: string, outcome: Outcome): Promise<Explained<R>>
 }
 
-/** The methods of a kind. */
-export type RecordMethods<Name extends AreaName> = Searches<Name> &
-  (Areas[Name] extends { list: { item: infer S extends TSchema } } ? Lists<Name, Static<S>> : unknown) &
-  (Areas[Name] extends { create: TSchema } ? Creates<Name> : unknown) &
-  (Areas[Name] extends { update: infer S extends TSchema } ? Updates<Name, Static<S>> : unknown) &
-  (Areas[Name] extends { lifecycle: object } ? Explains<Name> & Moves<Name> : unknown) &
-  (Areas[Name] extends { outcomes: object } ? Steers<Name> : unknown)
+/** The methods of collections. */
+export interface Collections
+  extends Searches<Collection, CollectionStatus>,
+    Lists<api.ListCollectionsQuery, CollectionSummary>,
+    Creates<NewCollection, Collection>,
+    Explains<Collection>,
+    Steers<Collection, CollectionOutcome> {
+  /** PENDING becomes SUBMITTED. */
+  submit: CollectionMove
+  /** SUBMITTED becomes PROCESSING. */
+  process: CollectionMove
+  /** PROCESSING becomes SETTLED. */
+  settle: CollectionMove
+  /** PENDING or PROCESSING becomes FAILED. */
+  fail: CollectionMove
+  /** SUBMITTED or PROCESSING becomes REJECTED. */
+  reject: CollectionMove
+  /** SETTLED becomes RETURNED. */
+  return: CollectionMove
+  /** PENDING becomes CANCELLED. */
+  cancel: CollectionMove
+}
+
+/** The methods of mandates. */
+export interface Mandates
+  extends Searches<Mandate, MandateStatus>,
+    Lists<api.ListMandatesQuery, api.Mandate>,
+    Creates<NewMandate, Mandate>,
+    Explains<Mandate> {
+  /** PENDING becomes ACTIVE. */
+  activate: MandateMove
+  /** PENDING becomes FAILED. */
+  fail: MandateMove
+  /** PENDING or ACTIVE becomes CANCELLED, and so do its PENDING collections. */
+  cancel: MandateMove
+  /** ACTIVE becomes EXPIRED. */
+  expire: MandateMove
+}
+
+/** The methods of payout links. */
+export interface PayoutLinks
+  extends Searches<api.StoredPayoutLink, PayoutLinkStatus>,
+    Creates<NewPayoutLink, PayoutLink>,
+    Explains<PayoutLink>,
+    Steers<PayoutLink, PayoutLinkOutcome> {
+  /** ACTIVE becomes CLAIMED, with the fields of the recipient's form. */
+  claim(reference: string, body: Claim): Promise<Explained<PayoutLink>>
+  /** ACTIVE becomes REJECTED. */
+  decline(reference: string, body?: Decline): Promise<Explained<PayoutLink>>
+  /** CLAIMED becomes PROCESSING. */
+  process: PayoutLinkMove
+  /** PROCESSING becomes PAID. */
+  pay: PayoutLinkMove
+  /** PROCESSING becomes FAILED. */
+  fail: PayoutLinkMove
+  /** ACTIVE becomes EXPIRED. */
+  expire: PayoutLinkMove
+  /** ACTIVE, EXPIRED or REJECTED becomes CANCELLED. */
+  cancel: PayoutLinkMove
+}
+
+/** The methods of bills. */
+export interface Bills
+  extends Searches<Bill, BillStatus>,
+    Lists<api.ListBillsQuery, Bill, Apart>,
+    Creates<NewBill, Bill>,
+    Explains<Bill, Apart> {}
+
+/** The methods of counterparties. */
+export interface Counterparties extends Searches<Counterparty> {
+  /** Changes a record. */
+  update(reference: string, changes: CounterpartyUpdate, where?: Where): Promise<Counterparty>
+}
+
+/** The methods of accounts. */
+export interface Accounts extends Searches<Account>, Lists<api.ListAccountsQuery, Account, Apart> {}
 
 /** The methods of each kind. */
-export type Records = { readonly [Name in AreaName]: RecordMethods<Name> }
-export type Collections = Records['collections']
-export type Mandates = Records['mandates']
-export type PayoutLinks = Records['payoutLinks']
-export type Bills = Records['bills']
-export type Counterparties = Records['counterparties']
-export type Accounts = Records['accounts']
+export interface Records {
+  readonly mandates: Mandates
+  readonly collections: Collections
+  readonly payoutLinks: PayoutLinks
+  readonly bills: Bills
+  readonly counterparties: Counterparties
+  readonly accounts: Accounts
+}
 
 /** The most records of a page of the API. */
 const MAX_PAGE = 500

@@ -1,46 +1,34 @@
 /**
- * The types of the library, beside those of records (records.ts). They are those of the server's schemas.
+ * The types of the library, beside those of records (records.ts). They are those of the OpenAPI documents.
  *
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
  * Durations are ISO 8601 without years and months, for example `P3D` or `PT90M`.
  */
-import type { Static } from '@sinclair/typebox'
-import type * as clients from '../sandbox/clients/schemas.js'
-import type * as clock from '../sandbox/clock/schemas.js'
-import type { CoverageReport } from '../sandbox/coverage/schemas.js'
-import type * as deprecations from '../sandbox/deprecations/schemas.js'
-import type * as events from '../sandbox/events/schemas.js'
-import type * as faults from '../sandbox/faults/schemas.js'
-import type { Effect } from '../sandbox/faults/state.js'
-import type * as outcomes from '../sandbox/outcomes/schemas.js'
-import type * as requests from '../sandbox/request-log/schemas.js'
-import type { LoggedExchange } from '../sandbox/request-log/state.js'
-import type * as scenarios from '../sandbox/scenarios/schemas.js'
-import type * as settings from '../sandbox/settings/schemas.js'
-import type * as state from '../sandbox/state/schemas.js'
+import type { Effect } from '../sandbox/faults/effect.js'
+import type * as api from './api.js'
 import type { Filter, Input } from './input.js'
 
-export type { LoggedExchange }
+export type { Effect }
 
 /** Records to seed, in any state: the fields of the API, plus `status` and times. */
-export type SeedRecords = Input<state.SeedRecords>
+export type SeedRecords = Input<api.SeedRecords>
 /** The result of `seed()`: the numbers of added records and of all records. */
-export type SeedResult = Static<typeof state.SeedResult>
+export type SeedResult = api.SeedResult
 /** The result of `reset()` and `restore()`. */
-export type ResetResult = Static<typeof clients.TenantSummary>
+export type ResetResult = api.TenantSummary
 /** The number of records of each kind. */
-export type Counts = ResetResult['counts']
+export type Counts = api.RecordCounts
 /** A client as one document. */
-export type State = state.TenantSnapshot
+export type State = api.TenantSnapshot
 /** A state document of this or an earlier release, which lacks members that later releases have added. */
-export type StateDocument = state.StateDocument
+export type StateDocument = Input<api.StateDocument>
 /** The settings of a client. */
-export type Settings = settings.Settings
+export type Settings = api.Settings
 
 /** The time of a client. */
-export type ClockState = Static<typeof clock.ClockState>
+export type ClockState = api.ClockState
 /** The time of a client after a step, with the transitions that happened during the step. */
-export type ClockAdvanced = Static<typeof clock.ClockAdvanced>
+export type ClockAdvanced = api.ClockAdvanceResult
 /** A step of the clock: by a duration, to a moment, or to the next scheduled event. */
 export type ClockStep =
   | { readonly by: string; readonly to?: never; readonly toNextEvent?: never }
@@ -48,51 +36,71 @@ export type ClockStep =
   | { readonly by?: never; readonly to?: never; readonly toNextEvent: true }
 
 /** The transitions that are due next, in order. `nextCursor` is null on the last page. */
-export type UpcomingPage = Static<typeof clock.UpcomingList>
+export type UpcomingPage = api.UpcomingList
 /** The page of `upcoming()`: `limit` is 1 to 100 (20), `cursor` the `nextCursor` of the page before. */
-export type UpcomingQuery = Filter<Omit<Static<typeof clock.UpcomingQuery>, 'client'>>
+export type UpcomingQuery = Filter<api.ListUpcomingQuery>
 
 /** A fault to arm: the requests that match, the number of times and the effect. */
-export type FaultRequest = Input<Static<typeof faults.FaultRequest>>
+export type FaultRequest = Input<Omit<api.FaultRequest, 'effect'>> & { readonly effect: Effect }
 /** A fault with its state. */
-export type Fault = Static<typeof faults.Fault>
-export type { Effect }
+export type Fault = Omit<api.Fault, 'match' | 'effect'> & {
+  /** The requests that the fault applies to. An empty object matches all. */
+  match: api.FaultMatch
+  /** The effect on the requests. */
+  effect: Effect
+}
 
 /** An outcome to arm: the new records that match, and the number of times. */
-export type OutcomeRequest = Input<Static<typeof outcomes.OutcomeRequest>>
+export type OutcomeRequest = Input<api.OutcomeRequest>
 /** An armed outcome with its state. */
-export type ArmedOutcome = Static<typeof outcomes.ArmedOutcome>
+export type ArmedOutcome = api.ArmedOutcome
 /** The outcomes of the product, and the armed ones. */
-export type OutcomeTable = Static<typeof outcomes.OutcomeTable>
+export type OutcomeTable = api.OutcomeTable
 /** A scenario with its parameters. */
-export type Scenario = Static<typeof scenarios.ScenarioList>['data'][number]
+export type Scenario = api.ScenarioList['data'][number]
 /** The parameters of a scenario by name, for example `{ reasonCode: 'AM04' }`. */
-export type ScenarioParameters = Static<typeof scenarios.ScenarioParameters>
+export type ScenarioParameters = Readonly<api.ScenarioParameters>
 /** The values and the answers of a scenario. */
-export type ScenarioResult = Omit<Static<typeof scenarios.ScenarioResult>, 'values'> & {
+export type ScenarioResult = Omit<api.ScenarioResult, 'values'> & {
+  /** The values by name: parameters, and values from answers, such as the references of new records. */
   values: Record<string, string | number>
 }
 /** Requests that a test expects. Default: at least one. */
-export type Expectation = Input<Static<typeof requests.Verification>>
+export type Expectation = Input<api.VerificationRequest>
 /** The result of an expectation, with the nearest misses if it does not hold. */
-export type Verification = Static<typeof requests.VerificationResult>
+export type Verification = api.VerificationResult
 /** The answers that the application has met since its reset, and those that it has missed. */
-export type Coverage = Static<typeof CoverageReport>
+export type Coverage = api.CoverageReport
 /** A filter of the request log. `*` in `path` matches any characters. */
-export type RequestFilter = Filter<Omit<Static<typeof requests.RequestQuery>, 'client' | 'format'>>
+export type RequestFilter = Filter<Omit<api.ListRequestsQuery, 'format'>>
 /** The requests as a HAR 1.2 document. */
-export type Har = Static<typeof requests.Har>
+export type Har = api.Har
+/** A logged request and its answer. */
+export type LoggedExchange = Readonly<Omit<api.LoggedRequest, 'query' | 'headers' | 'responseHeaders' | 'faults'>> & {
+  /** The query parameters by name. A repeated one is a list. */
+  readonly query: Readonly<Record<string, string | string[]>>
+  /** The headers of the request, by name in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The headers of the answer, by name in lower case. */
+  readonly responseHeaders: Readonly<Record<string, string>>
+  /** The faults that fired: `id` and the members of the effect without `message` and `headers`. */
+  readonly faults: readonly { readonly id: string; readonly kind: Effect['kind']; readonly [member: string]: unknown }[]
+}
 
 /** A change of state with its number and cause. */
-export type Event = Static<typeof events.EventList>['data'][number]
+export type Event = api.Event
 /** A change of state. */
 export type Transition = ClockAdvanced['transitions'][number]
 export type EventKind = Event['kind']
+/** A state of any kind of record. */
+export type EventState = Event['to']
+/** The ISO 20022 reason code of a rejected, returned or failed collection. */
+export type ReasonCode = NonNullable<Event['reasonCode']>
 
 /** A deprecated operation. */
-export type Deprecation = Static<typeof deprecations.DeprecationList>['data'][number]
+export type Deprecation = api.Deprecation
 /** A deprecation to set. Default: deprecated from now on, without a sunset. */
-export type DeprecationRequest = Input<Static<typeof deprecations.DeprecationsUpdate>['data'][number]>
+export type DeprecationRequest = Readonly<api.DeprecationRequest>
 
 // ----------------------------------------------------------------------------------------------------------- options
 
@@ -170,7 +178,7 @@ export interface EventFilter {
   /** The reference or id of the record. */
   readonly reference?: string | undefined
   /** The new state of the record. */
-  readonly to?: string | undefined
+  readonly to?: EventState | undefined
   /** Only events with a higher `seq`. */
   readonly after?: number | undefined
 }

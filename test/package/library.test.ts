@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import t from 'tap'
+import ts from 'typescript'
 import { install, typeErrors } from './install.js'
 
 /** Returns the first example with a module on a page. */
@@ -59,7 +60,11 @@ export async function run(token: string | undefined): Promise<readonly string[]>
   await sandbox.collections.list({ state: ['SETTLED'] })
   await other.outcomes.arm({ match: { debtorReference: collection?.debtorReference ?? 'customer 7' }, outcome: 'RETURNED-AM04' })
   // @ts-expect-error: there is no such outcome
-  await other.outcomes.arm({ outcome: 'LOST' })
+  await other.outcomes.arm({ outcome: 'RETURNED-XX99' })
+  // @ts-expect-error: no record has this state
+  await other.events.next({ to: 'RETURNEDD' })
+  // @ts-expect-error: there is no such reason code
+  await other.collections.return('COL-0001', { reasonCode: 'XX99' })
   await other.payoutLinks.create({ amount: '10', currency: 'EUR', payoutMethod: 'SEPA-CT' })
   // @ts-expect-error: there are required members
   await other.bills.create({ currency: 'EUR' })
@@ -175,17 +180,107 @@ t.test('library, After a failure: a failed expectation and a failed test leave a
   }
 })
 
+/** Returns the JavaScript of a page, block by block. */
+const blocksOf = (page: string) =>
+  [...readFileSync(page, 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(([, block]) => block as string)
+
+/** The values of the fragments, and the packages that are not installed here. */
+const STUBS = `
+declare module 'vitest'
+declare module 'testcontainers'
+declare const sandbox: import('payments-sandbox').Sandbox
+declare const afterEach: (hook: (context: any) => unknown) => void
+`
+
+/** The types of Node, which the project of a user has. */
+const NODE_TYPES = { types: ['node'], typeRoots: [resolve('node_modules/@types')] }
+
 t.test('library, In your tests: the types of the library and of the SDK', async t => {
   const installed = install()
   const write = (name: string, text: string) => writeFileSync(join(installed.folder, name), text)
   write('typed.mts', TYPED)
   write('page.mts', PAGE)
+  write('stubs.d.ts', STUBS)
   const browser = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], skipLibCheck: false }
   t.equal(await typeErrors(installed, ['page.mts'], browser), '', 'the SDK, with a bundler')
-  // The examples import packages that are not installed here.
-  write('stubs.d.ts', "declare module 'vitest'\ndeclare module 'testcontainers'\n")
-  for (const module of ['vitest', 'testcontainers']) write(`${module}.mjs`, example(module))
-  const files = ['typed.mts', 'vitest.mjs', 'testcontainers.mjs', 'stubs.d.ts']
-  const options = { allowJs: true, checkJs: true, noImplicitAny: false, module: 'nodenext', lib: browser.lib }
-  t.equal(await typeErrors(installed, files, options), '', 'nodenext, and the examples')
+  // The README for TypeScript as well: it needs no more types than those of Node.
+  const typed = [...blocksOf('README.md'), ...blocksOf('skills/payments-sandbox/SKILL.md')]
+  const names = typed.map((block, at) => {
+    write(`readme-${at}.mts`, block)
+    return `readme-${at}.mts`
+  })
+  t.ok(names.length >= 2)
+  const strict = { ...NODE_TYPES, module: 'nodenext' }
+  t.equal(await typeErrors(installed, ['typed.mts', ...names], strict), '', 'nodenext, and the README as TypeScript')
+  const scripts = blocksOf('docs/library.md').map((block, at) => {
+    write(`library-${at}.mjs`, block)
+    return `library-${at}.mjs`
+  })
+  t.ok(scripts.length >= 7)
+  const javaScript = { ...strict, allowJs: true, checkJs: true, noImplicitAny: false }
+  t.equal(await typeErrors(installed, [...scripts, 'stubs.d.ts'], javaScript), '', 'the examples in JavaScript')
+})
+
+/** A program of a user, with marks at the places where an editor helps. */
+const EDITED = `
+import { createSandbox } from 'payments-sandbox'
+export async function run() {
+  const sandbox = await createSandbox()
+  const { record } = await sandbox.collections.explain('COL-0001')
+  await sandbox.events.next({ to: /*to*/ 'RETURNED' })
+  await sandbox.outcomes.arm({ outcome: /*outcome*/ 'RETURNED-AM04' })
+  await sandbox.collections.return('COL-0001', { reasonCode: /*reason*/ 'AM04' })
+  return record./*amount*/ amount
+}
+`
+
+t.test('library, In your tests: an editor completes and describes, with no other package behind the types', async t => {
+  const { folder, home } = install()
+  const file = join(folder, 'edited.ts')
+  const options: ts.CompilerOptions = {
+    ...NODE_TYPES,
+    strict: true,
+    module: ts.ModuleKind.CommonJS,
+    target: ts.ScriptTarget.ES2022,
+    esModuleInterop: false,
+    skipLibCheck: false,
+    ignoreDeprecations: '6.0',
+  }
+  const read = (path: string) => (path === file ? EDITED : ts.sys.readFile(path))
+  const editor = ts.createLanguageService({
+    getCompilationSettings: () => options,
+    getCurrentDirectory: () => folder,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    getScriptFileNames: () => [file],
+    getScriptVersion: () => '1',
+    getScriptSnapshot: path => {
+      const text = read(path)
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
+    },
+    fileExists: path => path === file || ts.sys.fileExists(path),
+    readFile: read,
+    directoryExists: ts.sys.directoryExists,
+    getDirectories: ts.sys.getDirectories,
+    realpath: ts.sys.realpath,
+  })
+  const program = editor.getProgram() as ts.Program
+  const errors = ts.getPreEmitDiagnostics(program)
+  t.equal(ts.formatDiagnostics(errors, { ...ts.sys, getCanonicalFileName: name => name, getNewLine: () => '\n' }), '')
+  const others = program
+    .getSourceFiles()
+    .filter(({ fileName }) => !/\/(typescript\/lib|@types\/node|undici-types)\//.test(fileName))
+  const places = new Set(others.map(({ fileName }) => relative(home, dirname(fileName))))
+  t.same([...places].sort(), ['../..', 'dist/commonjs/client', 'dist/commonjs/sandbox/faults'])
+
+  const placeOf = (mark: string) => EDITED.indexOf(`/*${mark}*/`) + `/*${mark}*/ '`.length
+  const completions = (mark: string) =>
+    editor.getCompletionsAtPosition(file, placeOf(mark), {})?.entries.map(({ name }) => name) ?? []
+  t.ok(['RETURNED', 'CLAIMED', 'PARTIALLY_PAID'].every(state => completions('to').includes(state)))
+  t.ok(['RETURNED-AM04', 'STUCK-PROCESSING'].every(outcome => completions('outcome').includes(outcome)))
+  t.ok(['AM04', 'MD01'].every(code => completions('reason').includes(code)))
+  const hover = editor.getQuickInfoAtPosition(file, placeOf('amount'))
+  t.match(
+    ts.displayPartsToString(hover?.documentation) + JSON.stringify(hover?.tags),
+    /The amount: a string on purpose/,
+  )
 })

@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { assumed, component } from '../../core/schemas.js'
+import { KnownReason } from '../events/schemas.js'
 import { Fidelity } from '../schemas.js'
 
 export const ReasonCodeTable = component('ReasonCodeTable', {
   data: assumed(
     Type.Array(
       Type.Object({
-        code: assumed(Type.String(), 'The ISO 20022 code.'),
+        code: assumed(KnownReason, 'The ISO 20022 code.'),
         name: assumed(Type.String(), 'The name of the code in the ISO code set.'),
         phases: assumed(Type.Array(Type.String()), 'The phases of a collection in which the code is legal.'),
         windows: assumed(

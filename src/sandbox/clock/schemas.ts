@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
 import { assumed, component, Duration, Moment, OneOf, pageParameters } from '../../core/schemas.js'
-import { change } from '../events/schemas.js'
+import { change, State } from '../events/schemas.js'
 import { client, integer, Now, pageOf } from '../schemas.js'
 
 export const ClockMode = assumed(
@@ -70,7 +70,7 @@ export const UpcomingList = pageOf(
     kind,
     reference,
     region: assumed(OneOf(...REGIONS), 'The region of the record.'),
-    from: assumed(Type.String(), 'The state before the transition.'),
+    from: assumed(State, 'The state before the transition.'),
     to,
     cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
     failed: Type.Optional(assumed(Type.String(), 'Why the transition was due and has failed. Absent: it will happen.')),

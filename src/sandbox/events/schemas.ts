@@ -1,24 +1,28 @@
 import { Type } from '@sinclair/typebox'
-import { REASONED } from '../../areas/direct-debit/reason-codes.js'
+import { REASONED, reasonCodes } from '../../areas/direct-debit/reason-codes.js'
 import type { Area, EventKind } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
 import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
 import { After, client, integer, Place } from '../schemas.js'
 
 const EVENT_KINDS = Object.values<Area>(areas).flatMap(({ lifecycle }) => lifecycle?.kind ?? []) as EventKind[]
+const STATES = [...new Set(Object.values<Area>(areas).flatMap(({ lifecycle }) => lifecycle?.states ?? []))]
+
+/** A state of any kind of record. */
+export const State = OneOf(...STATES)
+/** A reason code that a collection of the sandbox can have. The service can have others. */
+export const KnownReason = OneOf(...reasonCodes.map(({ code }) => code))
 
 export const change = {
   at: assumed(Moment, 'The time of the tenant.'),
   kind: assumed(OneOf(...EVENT_KINDS), 'The kind of the record.'),
   reference: assumed(Type.String(), 'The reference or id of the record.'),
   from: assumed(
-    Type.Unsafe<string | null>({ type: ['string', 'null'], 'x-expected': 'a state, or null' }),
+    Type.Unsafe<string | null>({ type: ['string', 'null'], enum: [...STATES, null], 'x-expected': 'a state, or null' }),
     'The state before the transition; null: the record was created.',
   ),
-  to: assumed(Type.String(), 'The state after the transition.'),
-  reasonCode: Type.Optional(
-    assumed(Type.String(), `The ISO 20022 reason code of a collection that became ${REASONED}.`),
-  ),
+  to: assumed(State, 'The state after the transition.'),
+  reasonCode: Type.Optional(assumed(KnownReason, `The ISO 20022 reason code of a collection that became ${REASONED}.`)),
 }
 export const Event = component('Event', {
   seq: assumed(Place, 'The number of the event, from 1.'),

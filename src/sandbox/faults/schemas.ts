@@ -3,33 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
 import { assumed, component, Duration, Moment, OneOf, Text } from '../../core/schemas.js'
 import { Count, Times } from '../schemas.js'
-
-/** Whether a fault cuts a request off before or after it takes effect. */
-export type When = 'before' | 'after'
-
-/** The delay of an answer: milliseconds, or a distribution of them. */
-export type Delay =
-  | number
-  | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
-  | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
-
-/** The effect of a fault on a request (control plane, Faults). */
-export type Effect =
-  | {
-      readonly kind: 'error'
-      readonly status: number
-      readonly code?: string
-      readonly message?: string
-      /** In seconds. */
-      readonly retryAfter?: number
-      readonly headers?: Readonly<Record<string, string>>
-    }
-  | ({ readonly kind: 'delay' } & ({ readonly ms: Delay } | Exclude<Delay, number>))
-  | { readonly kind: 'drop' | 'reset'; readonly when: When }
-  | { readonly kind: 'truncate' | 'garbage' | 'stale-token' }
-  | { readonly kind: 'dribble'; readonly ms: number }
-
-export type EffectKind = Effect['kind']
+import type { Delay, Effect, EffectKind } from './effect.js'
 
 /** The longest delay of a fault, and of all faults of one request together, in milliseconds. */
 export const LONGEST_DELAY_MS = 300_000

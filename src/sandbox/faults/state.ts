@@ -6,8 +6,8 @@ import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Operation } from '../../http/operations.js'
 import { createArmedList } from '../armed/state.js'
+import type { Delay, Effect, EffectKind } from './effect.js'
 import type * as schemas from './schemas.js'
-import type { Delay, Effect, EffectKind } from './schemas.js'
 import { EFFECT_KINDS, LONGEST_DELAY_MS } from './schemas.js'
 
 export type { Delay, Effect, EffectKind }

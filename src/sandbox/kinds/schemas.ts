@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
 import { MOST_FOUND } from '../../core/records/repository.js'
 import { assumed, component, Moment, OneOf, pageParameters, Text } from '../../core/schemas.js'
-import { Event } from '../events/schemas.js'
+import { Event, KnownReason, State } from '../events/schemas.js'
 import { client, integer, pageOf } from '../schemas.js'
 
 const { cursor } = pageParameters(assumed)
@@ -48,7 +48,7 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
       Type.Unsafe<{ at: string; to: string } | null>({
         ...Type.Object({
           at: assumed(Moment, 'The time of the transition on the clock of the tenant.'),
-          to: assumed(Type.String(), 'The state after the transition.'),
+          to: assumed(State, 'The state after the transition.'),
         }),
         type: ['object', 'null'],
       }),
@@ -58,9 +58,9 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
       Type.Array(
         Type.Object({
           verb: assumed(Type.String(), 'The name of the transition, such as `settle`.'),
-          to: assumed(Type.String(), 'The state after the transition.'),
+          to: assumed(State, 'The state after the transition.'),
           reasonCodes: Type.Optional(
-            assumed(Type.Array(Type.String()), 'The legal reason codes. Absent: the transition has none.'),
+            assumed(Type.Array(KnownReason), 'The legal reason codes. Absent: the transition has none.'),
           ),
           until: Type.Optional(assumed(Moment, 'The last moment of these reason codes. Absent: no limit.')),
         }),

@@ -1,0 +1,26 @@
+/** Whether a fault cuts a request off before or after it takes effect. */
+export type When = 'before' | 'after'
+
+/** The delay of an answer: milliseconds, or a distribution of them. */
+export type Delay =
+  | number
+  | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
+  | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
+
+/** The effect of a fault on a request (control plane, Faults). */
+export type Effect =
+  | {
+      readonly kind: 'error'
+      readonly status: number
+      readonly code?: string
+      readonly message?: string
+      /** In seconds. */
+      readonly retryAfter?: number
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | ({ readonly kind: 'delay' } & ({ readonly ms: Delay } | Exclude<Delay, number>))
+  | { readonly kind: 'drop' | 'reset'; readonly when: When }
+  | { readonly kind: 'truncate' | 'garbage' | 'stale-token' }
+  | { readonly kind: 'dribble'; readonly ms: number }
+
+export type EffectKind = Effect['kind']
