@@ -27,10 +27,10 @@ export function createEvents(connection: Connection, source: Source) {
   /** The number of the last event that `next` returned, by filter. */
   const positions = new Map<string, number>()
 
-  const requestOf = ({ kind, reference }: EventFilter, query: Request['query']): Request => ({
+  const requestOf = ({ kind, reference, to }: EventFilter, query: Request['query']): Request => ({
     method: 'GET',
     path: '/_sandbox/events',
-    query: { client: clientId, kind, reference, ...query },
+    query: { client: clientId, kind, reference, to, ...query },
   })
 
   async function list(filter: EventFilter = {}): Promise<Event[]> {
@@ -38,7 +38,7 @@ export function createEvents(connection: Connection, source: Source) {
     const events: Event[] = []
     for (let after = filter.after ?? 0; ; ) {
       const { data, last } = await connection.call<EventPage>(requestOf(filter, { after }))
-      events.push(...data.filter(event => matches(filter, event)))
+      events.push(...data)
       // More pages can follow a page that ends with its `last` event.
       if (data.at(-1)?.seq !== last) return events
       after = last
@@ -55,7 +55,7 @@ export function createEvents(connection: Connection, source: Source) {
       const left = Math.max(0, Math.round((deadline - elapsed()) / 1000))
       const wait = Math.min(left, MAX_WAIT_SECONDS)
       const { data, last } = await connection.call<EventPage>(requestOf(filter, { after, wait }))
-      const found = data.find(event => matches(filter, event))
+      const [found] = data
       if (found !== undefined) {
         positions.set(key, found.seq)
         return found
@@ -70,8 +70,11 @@ export function createEvents(connection: Connection, source: Source) {
     const { now, mode } = await control<ClockState>('GET', '/clock')
     const wanted = Object.entries({ kind, reference, to }).filter(([, value]) => value !== undefined)
     const what = ['new event', ...wanted.map(([name, value]) => `${name} ${value}`)].join(', ')
+    const last = reference === undefined ? undefined : (await list({ kind, reference })).at(-1)
+    const state =
+      reference === undefined ? '' : ` ${reference} ${last === undefined ? 'has no event' : `is ${last.to}`}.`
     const hint = mode === 'frozen' ? ` The clock is frozen at ${now}: advance it to trigger scheduled events.` : ''
-    const { message } = await evidenceOf(source, 'next', { message: `No ${what} within ${seconds} s.${hint}` })
+    const { message } = await evidenceOf(source, 'next', { message: `No ${what} within ${seconds} s.${state}${hint}` })
     return new SandboxError(message, { code: 'TIMEOUT' })
   }
 
@@ -91,5 +94,3 @@ export function createEvents(connection: Connection, source: Source) {
     forget: () => positions.clear(),
   }
 }
-
-const matches = ({ to }: EventFilter, event: Event) => (to ?? event.to) === event.to

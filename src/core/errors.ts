@@ -158,7 +158,11 @@ export function quote(value: unknown): string {
 export const shorten = (name: string): string => (name.length > QUOTED ? `${name.slice(0, QUOTED - 1)}…` : name)
 
 const describe = (value: unknown): string =>
-  value !== null && typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value).slice(0, QUOTED)}`
+  value === null
+    ? 'null'
+    : typeof value === 'object'
+      ? 'an object'
+      : `the ${typeof value} ${String(value).slice(0, QUOTED)}`
 
 const refusal = (code: ErrorCode) => (field: string | null, message: string) => new ApiError(code, field, message)
 
@@ -284,14 +288,12 @@ export const errors = {
       'There is nothing at /. The console is at /_sandbox/console, the reference of the interface at /docs, and the ' +
         'list of the calls of the control plane at /_sandbox.',
     ),
-  routeNotFound: (near?: string) =>
-    new ApiError(
-      'ROUTE_NOT_FOUND',
-      null,
-      near === undefined
-        ? 'There is no such path. GET /_sandbox lists those of the control plane.'
-        : `There is no such path. Did you mean ${near}?`,
-    ),
+  routeNotFound: (near?: string, isOfApi = false) => {
+    const list = isOfApi ? 'The page /docs has all paths.' : 'GET /_sandbox lists those of the control plane.'
+    const message = near === undefined || isOfApi ? list : ''
+    const question = near === undefined ? '' : `Did you mean ${near}? `
+    return new ApiError('ROUTE_NOT_FOUND', null, `There is no such path. ${question}${message}`.trim())
+  },
   /** The code and the field are those of the row of the kind in areas/index.ts. */
   recordNotFound: (code: ErrorCode, field: string, noun: string, reference: string) =>
     new ApiError(code, field, `There is no ${noun} ${quote(reference)} of this client in this region.`),

@@ -3,7 +3,7 @@
  * that it comes from; all else composes it.
  *
  * `x-fidelity` separates documented parts from those that the sandbox assumes. `x-expected` completes the sentence
- * "must be …" in error messages. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
+ * "must be …" in error messages. `x-format` names a format that is not registered. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
  * A schema with a `title` is a component of the OpenAPI document.
  */
 import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
@@ -27,6 +27,7 @@ export const CONSTRAINTS = [
   'minimum',
   'pattern',
   'required',
+  'x-format',
 ] as const
 export type Constraint = (typeof CONSTRAINTS)[number]
 
@@ -37,6 +38,8 @@ declare module '@sinclair/typebox' {
     /** The constraints that the interface does not state, of a schema that it documents. */
     'x-fidelity-constraints'?: { readonly [Keyword in Constraint]?: 'assumed' }
     'x-expected'?: string
+    /** A format of `OWN_FORMATS`. */
+    'x-format'?: string
     'x-error-code'?: string
   }
 }
@@ -113,7 +116,7 @@ export const Moment = Type.String({
 
 /** A length of time without years and months (ISO 8601). The format `duration` of JSON Schema refuses lower case. */
 export const Duration = Type.String({
-  format: 'iso-8601-duration',
+  'x-format': 'iso-8601-duration',
   maxLength: 32,
   'x-expected': 'an ISO 8601 duration without years and months, such as P3D',
 })

@@ -1,12 +1,21 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { ErrorObject, Options, ValidateFunction } from 'ajv'
+import type { ErrorObject, KeywordDefinition, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 import type { ErrorCode } from '../core/errors.js'
 import { ApiError, errors, quote } from '../core/errors.js'
-import { FORMATS } from '../core/formats.js'
+import { FORMATS, OWN_FORMATS } from '../core/formats.js'
 import { ownMember } from '../core/own-member.js'
+
+/** The keyword `x-format`, for a validator. */
+export const X_FORMAT: KeywordDefinition = {
+  keyword: 'x-format',
+  type: 'string',
+  schemaType: 'string',
+  compile: (name: string) => (text: string) => OWN_FORMATS[name]?.(text) === undefined,
+  errors: false,
+}
 
 const OPTIONS: Options = {
   strict: true,
@@ -20,7 +29,7 @@ const OPTIONS: Options = {
   // A test checks all schemas against the meta schema. To compile that takes time at each start.
   meta: false,
   validateSchema: false,
-  keywords: ['x-fidelity', 'x-fidelity-note', 'x-fidelity-constraints', 'x-expected', 'x-error-code'],
+  keywords: ['x-fidelity', 'x-fidelity-note', 'x-fidelity-constraints', 'x-expected', 'x-error-code', X_FORMAT],
   formats: FORMATS,
 }
 const ajv = new Ajv(OPTIONS)
@@ -75,9 +84,18 @@ function toApiError(
   if (data === '' && code === 'INVALID_FIELD' && isRequired(root, own)) {
     return errors.missing(field, `${field} is required and must not be empty.`)
   }
-  const expected = schema['x-expected'] ?? `of type ${schema.type}`
+  const expected = schema['x-expected'] ?? (schema.type === 'object' ? 'an object' : `of type ${schema.type}`)
+  if (data === null) {
+    const otherwise = isRequired(root, own) ? 'give' : 'leave it out, or give'
+    return new ApiError(code, field, `${field} must not be null: ${otherwise} ${expected}.`)
+  }
+  const flaw = typeof data === 'string' && OWN_FORMATS[schema['x-format'] as string]?.(data)
   const ownCode = keyword === 'type' ? undefined : (schema['x-error-code'] as ErrorCode | undefined)
-  return new ApiError(ownCode ?? code, field, `${field} must be ${expected}, not ${quote(sent?.get(field) ?? data)}.`)
+  return new ApiError(
+    ownCode ?? code,
+    field,
+    `${field} must be ${expected}, not ${quote(sent?.get(field) ?? data)}${flaw ? `: it ${flaw}` : ''}.`,
+  )
 }
 
 /** JSON Pointer, RFC 6901 §4. */

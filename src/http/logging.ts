@@ -18,7 +18,8 @@ export const logging = fp((app, _options, done) => {
   }
   app.addHook('onResponse', (request, reply, next) => {
     const { method, originalUrl, sandbox } = request
-    const { statusCode: status, elapsedTime: ms } = reply
+    const { statusCode: status, elapsedTime } = reply
+    const ms = Math.round(elapsedTime * 10) / 10
     const path = pathOf(originForm(originalUrl))
     const clientId = sandbox.clientId ?? (sandbox as Partial<RequestContext>).tenant?.clientId
     const code = status < 400 ? undefined : (sandbox.content as { code?: string } | undefined)?.code

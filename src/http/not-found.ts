@@ -7,9 +7,13 @@ const ENCODED_SLASH = /%2f/gi
 /** Collects the routes of a server, for the answers to requests that none of them takes. */
 export function collectPaths(app: FastifyInstance) {
   const methodsByPath = new Map<string, Set<string>>()
+  const nouns = new Map<string, string>()
   let routes: readonly Route[] | undefined
 
-  app.addHook('onRoute', ({ url, method }) => {
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    // `listCollections` is a call on collections, whatever its path.
+    const noun = schema?.operationId?.replace(/^[a-z]+/, '')
+    if (noun !== undefined) nouns.set(url, singularOf(noun))
     const methods = methodsByPath.get(url) ?? new Set<string>()
     for (const one of [method].flat()) methods.add(one)
     methodsByPath.set(url, methods)
@@ -29,8 +33,9 @@ export function collectPaths(app: FastifyInstance) {
     },
     /** Makes ROUTE_NOT_FOUND. It names the path of a route that is near, with its parameters in braces. */
     routeNotFound(path: string) {
-      routes ??= [...methodsByPath.keys()].map(pattern => ({ pattern, ...split(pattern) }))
-      return errors.routeNotFound(nearest(path, routes)?.replace(/:(\w+)/g, '{$1}'))
+      routes ??= [...methodsByPath.keys()].map(pattern => ({ pattern, noun: nouns.get(pattern), ...split(pattern) }))
+      const near = nearest(path, routes) ?? namedBy(path, routes)
+      return errors.routeNotFound(near?.replace(/:(\w+)/g, '{$1}'), !/^\/+_sandbox(\/|$)/i.test(path))
     },
   }
 }
@@ -51,6 +56,8 @@ interface SplitPath {
 
 interface Route extends SplitPath {
   readonly pattern: string
+  /** The subject of its operation, in the singular; undefined: it has no name. */
+  readonly noun: string | undefined
 }
 
 function split(path: string): SplitPath {
@@ -70,6 +77,24 @@ function nearest(path: string, routes: readonly Route[]): string | undefined {
     if (distance < best.distance) best = { pattern, distance }
   }
   return best.pattern
+}
+
+/** Returns a noun in lower case, without separators, in the singular. */
+const singularOf = (noun: string) =>
+  noun
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
+    .replace(/ies$/, 'y')
+    .replace(/s$/, '')
+
+/** Returns the pattern of the route whose operations have the name of the first segment; undefined: there is none. */
+function namedBy(path: string, routes: readonly Route[]): string | undefined {
+  const given = split(path.replace(ENCODED_SLASH, '/'))
+  const noun = singularOf(given.segments[0] ?? '')
+  const { length } = given.segments
+  if (length > 2) return undefined
+  const fitting = routes.filter(route => route.noun === noun && route.segments.length === length)
+  return (fitting.find(({ prefix }) => prefix === given.prefix) ?? fitting[0])?.pattern
 }
 
 /** Returns the number of letters that differ in the fixed segments; infinite: the paths are not near. */

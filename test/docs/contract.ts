@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import { FORMATS } from '../../src/core/formats.js'
+import { X_FORMAT } from '../../src/http/compilers.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is looked into everywhere
 export type Json = any
@@ -47,7 +48,7 @@ export function createChecker(document: Json): (schema: Json, value: unknown) =>
   // Each test process compiles the schemas that it meets: each component once, and not again at each use.
   // test/http/schemas.test.ts checks that the schemas of all routes are valid.
   const options = { strict: false, inlineRefs: false, validateSchema: false, code: { optimize: false } }
-  const ajv = new Ajv({ ...options, formats: { ...FORMATS, binary: true } })
+  const ajv = new Ajv({ ...options, formats: { ...FORMATS, binary: true }, keywords: [X_FORMAT] })
   const absolute = (schema: Json) =>
     JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"doc#/components/'))
   ajv.addSchema({ $id: 'doc', components: absolute(document.components) })

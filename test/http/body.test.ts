@@ -88,8 +88,8 @@ t.test('decisions §1: a body that is not UTF-8 is MALFORMED_REQUEST', t =>
 t.test('interface, Endpoints: text of all of Unicode is stored as it is', async t => {
   const client = await newClient()
   const name = 'Zoë 😀 \u0000\u007f\u2028'
-  await client.post('/api/v1/mandates', mandate({ debtor: { ...mandate().debtor, name } }))
-  t.equal((await client.get('/api/v1/mandates/MND-0001')).body.debtor.name, name)
+  await client.post('/api/v1/mandates', mandate({ debtor: { ...mandate().debtor, reference: name } }))
+  t.equal((await client.get('/api/v1/mandates/MND-0001')).body.debtor.reference, name)
 })
 
 t.test('decisions §2: a lone surrogate and a member that could poison a prototype are refused', t =>

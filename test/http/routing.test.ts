@@ -134,6 +134,12 @@ t.test('decisions §1: a 404 names the path that is near', async t => {
     ['/api/v1/', undefined],
     ['/nowhere', undefined],
     ['/api/v1/payments', undefined],
+    ['/api/v1/collections', '/api/v1/direct-debit'],
+    ['/api/v1/collection', '/api/v1/direct-debit'],
+    ['/api/v1/Collections/COL-0001', '/api/v1/direct-debit/{collectionReference}'],
+    ['/_sandbox/collections', '/_sandbox/direct-debit'],
+    ['/collections', '/api/v1/direct-debit'],
+    ['/api/v1/collections/COL-0001/x', undefined],
     ['/api/v1/mandates/MND-0001/x', undefined],
     ['/api/v1/mandates/MND%2F0001', undefined],
     ['/api/v1/mandates/%zz/', '/api/v1/mandates/{mandateReference}'],
@@ -142,8 +148,10 @@ t.test('decisions §1: a 404 names the path that is near', async t => {
   ]
   for (const [path, named] of near) {
     const { status, body } = await call(app, 'GET', path)
-    const found = [status, body.code, /Did you mean (\S+)\?$/.exec(body.message)?.[1]]
+    const found = [status, body.code, /Did you mean (\S+)\?/.exec(body.message)?.[1]]
     t.same(found, [404, 'ROUTE_NOT_FOUND', named], path.slice(0, 60))
+    const list = path.startsWith('/_sandbox') ? /GET \/_sandbox lists/ : /\/docs/
+    if (named === undefined || list.source.includes('docs')) t.match(body.message, list, path.slice(0, 60))
   }
 })
 

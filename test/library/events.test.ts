@@ -68,10 +68,20 @@ method('events.next does not wait for ever, and says what is missing', async (t,
   t.match(frozen, { name: 'SandboxError', code: 'TIMEOUT', field: null, status: null })
   t.equal(
     frozen.message,
-    'No new event, kind collection, reference COL-0001, to SETTLED within 0 s. ' +
+    'No new event, kind collection, reference COL-0001, to SETTLED within 0 s. COL-0001 has no event. ' +
       `The clock is frozen at ${MONDAY}: advance it to trigger scheduled events.`,
   )
+  await make(sandbox)
+  t.match(
+    (await refusal(events.next({ reference: 'COL-0001', to: 'SETTLED' }, atOnce))).message,
+    / COL-0001 is PENDING\. /,
+  )
+  // @ts-expect-error: no kind has this state.
+  const mistyped = await refusal(events.next({ to: 'RETURNEDD' }, { timeoutSeconds: 60 }))
+  t.match(mistyped, { code: 'INVALID_QUERY_PARAMETER', field: 'to', status: 400, message: /PENDING.*RETURNED/ })
   await clock.resume()
+  await events.next()
+  await events.next()
   t.equal((await refusal(events.next({}, atOnce))).message, 'No new event within 0 s.')
 })
 
@@ -134,21 +144,15 @@ const page =
     void response.end(JSON.stringify({ data, last }))
 
 t.test(`library, In your tests: events.next asks again while there is time, and looks only at what is new`, async t => {
-  const { sandbox, queries } = await standIn(
-    t,
-    page(7, event(3, { to: 'EXPIRED' })),
-    page(8),
-    page(2, event(2)),
-    page(9, event(9, { to: 'FAILED' })),
-  )
+  const { sandbox, queries } = await standIn(t, page(7), page(8), page(2), page(9, event(9, { to: 'FAILED' })))
   const next = await sandbox.events.next({ to: 'FAILED' }, { timeoutSeconds: 100 })
   t.equal(next.seq, 9)
   t.same(queries, [
-    { after: '0', wait: '60' },
-    { after: '7', wait: '60' },
-    { after: '8', wait: '60' },
+    { to: 'FAILED', after: '0', wait: '60' },
+    { to: 'FAILED', after: '7', wait: '60' },
+    { to: 'FAILED', after: '8', wait: '60' },
     // There are fewer than before, so the client was reset.
-    { after: '0', wait: '60' },
+    { to: 'FAILED', after: '0', wait: '60' },
   ])
 })
 

@@ -1,7 +1,14 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
-import { AccountHolderName, branchIdentifier, EmailAddress, Reference, Remarks } from '../../core/domain/schemas.js'
+import {
+  AccountHolderName,
+  branchIdentifier,
+  EmailAddress,
+  Name,
+  Reference,
+  Remarks,
+} from '../../core/domain/schemas.js'
 import { assumeConstraints, assumed, documented, like, named, OneOf, Text, titled } from '../../core/schemas.js'
 
 /** The names of the fields are documented (interface, Other named fields), their limits assumed (decisions §10). */
@@ -11,7 +18,10 @@ const Address = Type.Object({
   city: assumed(Text(1, 140), 'City or town.'),
   postalCode: Type.Optional(assumed(Text(1, 16), 'Postal code.')),
   state: Type.Optional(assumed(Text(1, 140), 'State or province.')),
-  country: assumed(Type.String({ format: 'country', 'x-expected': 'an ISO 3166-1 alpha-2 country code' }), 'Country.'),
+  country: assumed(
+    Type.String({ 'x-format': 'country', 'x-expected': 'an ISO 3166-1 alpha-2 country code' }),
+    'Country.',
+  ),
 })
 
 const MobileNumber = Type.String({
@@ -38,6 +48,7 @@ const example = {
 export const CounterpartyUpdate = Type.Object(
   {
     ...updates,
+    accountHolderName: Type.Optional(named(Name, 'The holder of the account.')),
     counterpartyReference: Type.Optional(named(Reference, 'Cannot change: omitted, or the one of the path.')),
   },
   {

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { sepaHint } from '../../core/domain/identifiers.js'
+import { sepaHint, sepaNameHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
@@ -41,9 +41,10 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       },
     },
     (request, reply) => {
-      const { collectionReference, collectionDate, debtorReference } = request.body
+      const { collectionReference, collectionDate, debtorName, debtorReference } = request.body
       const collection = request.sandbox.tenant.collections.create(request.body)
       hint(request, sepaHint('collectionReference', collectionReference))
+      hint(request, sepaNameHint('debtorName', debtorName))
       if (collection.collectionDate !== collectionDate) {
         hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
       }

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Amount, DebtorReference, REFERENCE_NOTE, Reference } from '../../core/domain/schemas.js'
+import { Amount, DebtorReference, Name, REFERENCE_NOTE, Reference } from '../../core/domain/schemas.js'
 import {
   assumeConstraints,
   assumed,
@@ -12,7 +12,6 @@ import {
   named,
   OneOf,
   pageParameters,
-  Text,
   titled,
 } from '../../core/schemas.js'
 import { COLLECTION_STATUSES } from './lifecycle.js'
@@ -127,7 +126,7 @@ export const NewCollection = assumeConstraints(
       ),
       debtorName: Type.Optional(
         named(
-          Text(1, 140),
+          Name,
           'Full legal name of the debtor.',
           'The service documents the member, but not its length. Assumed: by default that of the mandate.',
         ),

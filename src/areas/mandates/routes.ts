@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { sepaHint } from '../../core/domain/identifiers.js'
+import { sepaHint, sepaNameHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
@@ -27,7 +27,10 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       },
     },
     (request, reply) => {
-      hint(request, sepaHint('mandateReference', request.body.mandateReference))
+      const { mandateReference, creditor, debtor } = request.body
+      hint(request, sepaHint('mandateReference', mandateReference))
+      hint(request, sepaNameHint('creditor.name', creditor.name))
+      hint(request, sepaNameHint('debtor.name', debtor.name))
       reply.code(201)
       return request.sandbox.tenant.mandates.create(request.body)
     },

@@ -1,6 +1,6 @@
-import type { Static } from '@sinclair/typebox'
+import type { Static, TString } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { DebtorReference, EmailAddress, REFERENCE_NOTE, Reference } from '../../core/domain/schemas.js'
+import { DebtorReference, EmailAddress, Name, REFERENCE_NOTE, Reference } from '../../core/domain/schemas.js'
 import {
   assumeConstraints,
   assumed,
@@ -24,7 +24,7 @@ const MandateCreditorBankIdentifier = Type.Object(
     type: assumed(OneOf('CREDITOR_IDENTIFIER'), 'The only type.'),
     value: assumed(
       Type.String({
-        format: 'creditor-identifier',
+        'x-format': 'creditor-identifier',
         pattern: '^[A-Z]{2}\\d{2}[A-Z0-9]{3}[A-Z0-9]{1,28}$',
         'x-expected': 'a SEPA Creditor Identifier with correct check digits',
       }),
@@ -38,26 +38,31 @@ const MandateCreditorBankIdentifier = Type.Object(
 const MANDATE_TYPES = ['RECURRING', 'ONE_OFF'] as const
 const FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'SEMI_ANNUAL', 'ANNUAL'] as const
 
-const Creditor = Type.Object({
-  name: assumed(Text(1, 140), 'Full legal name of the creditor.'),
-  bankIdentifier: named(MandateCreditorBankIdentifier, 'Carries the SEPA Creditor Identifier.'),
-})
+const creditorWith = (name: TString) =>
+  Type.Object({
+    name: assumed(name, 'Full legal name of the creditor.'),
+    bankIdentifier: named(MandateCreditorBankIdentifier, 'Carries the SEPA Creditor Identifier.'),
+  })
 
-const Debtor = Type.Object({
-  name: assumed(Text(1, 140), 'Full legal name of the debtor.'),
-  iban: assumed(
-    Type.String({ format: 'sepa-iban', 'x-expected': 'a valid IBAN of a SEPA country' }),
-    'The account to collect from.',
-  ),
-  bic: Type.Optional(
-    assumed(Type.String({ format: 'bic', 'x-expected': 'a valid BIC of 8 or 11 characters' }), "The debtor's bank."),
-  ),
-  reference: Type.Optional(assumed(DebtorReference, "The caller's internal reference for the debtor.")),
-  emailAddress: Type.Optional(assumed(EmailAddress, 'The e-mail address of the debtor.')),
-})
+const debtorWith = (name: TString) =>
+  Type.Object({
+    name: assumed(name, 'Full legal name of the debtor.'),
+    iban: assumed(
+      Type.String({ 'x-format': 'sepa-iban', 'x-expected': 'a valid IBAN of a SEPA country' }),
+      'The account to collect from.',
+    ),
+    bic: Type.Optional(
+      assumed(
+        Type.String({ 'x-format': 'bic', 'x-expected': 'a valid BIC of 8 or 11 characters' }),
+        "The debtor's bank.",
+      ),
+    ),
+    reference: Type.Optional(assumed(DebtorReference, "The caller's internal reference for the debtor.")),
+    emailAddress: Type.Optional(assumed(EmailAddress, 'The e-mail address of the debtor.')),
+  })
 
 /** Which members a mandate has is documented in part (interface, Other named fields); the rest is decisions §7. */
-const given = {
+const givenWith = (name: TString) => ({
   mandateReference: named(Reference, "The caller's unique reference of the mandate.", REFERENCE_NOTE),
   type: documented(
     OneOf(...MANDATE_TYPES),
@@ -71,9 +76,9 @@ const given = {
       'The service documents an optional member, but not its values. Assumed: only with RECURRING.',
     ),
   ),
-  creditor: named(Creditor, 'The party that collects.'),
-  debtor: assumed(Debtor, 'The party that pays.'),
-}
+  creditor: named(creditorWith(name), 'The party that collects.'),
+  debtor: assumed(debtorWith(name), 'The party that pays.'),
+})
 
 /** Members with a default: the only legal value, or today. */
 const defaulted = {
@@ -98,7 +103,7 @@ const example = {
 export const NewMandate = assumeConstraints(
   Type.Object(
     {
-      ...given,
+      ...givenWith(Name),
       mode: Type.Optional(defaulted.mode),
       scheme: Type.Optional(defaulted.scheme),
       currency: Type.Optional(defaulted.currency),
@@ -112,7 +117,7 @@ export type NewMandate = Static<typeof NewMandate>
 export const Mandate = assumeConstraints(
   Type.Object(
     {
-      ...given,
+      ...givenWith(Text(1, 140)),
       ...defaulted,
       status: named(
         OneOf(...MANDATE_STATUSES),

@@ -2,7 +2,13 @@
  * The rules of a claim by payout method (assumed, decisions §8). The API, the pages and the script in the browser share
  * them, so this file and its imports are pure and run in a browser.
  */
-import { isRoutingNumber, isSepaIban, isSortCode, MAX_ACCOUNT_HOLDER_NAME } from '../../core/domain/identifiers.js'
+import {
+  isRoutingNumber,
+  isSepaIban,
+  isSortCode,
+  MAX_ACCOUNT_HOLDER_NAME,
+  sepaIbanFlaw,
+} from '../../core/domain/identifiers.js'
 
 /** Documented values: interface, Other named fields. */
 export const PAYOUT_METHODS = ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] as const
@@ -15,6 +21,8 @@ export interface AccountRules {
   readonly isIdentifier: (text: string) => boolean
   /** A description of the identifier, for messages. */
   readonly identifier: string
+  /** Returns why a text is no identifier, to complete "it …". */
+  readonly flaw?: (text: string) => string | undefined
   readonly branch?: {
     readonly type: 'ROUTING' | 'SORT'
     readonly isValue: (text: string) => boolean
@@ -28,6 +36,7 @@ export interface AccountRules {
 const iban: AccountRules = {
   isIdentifier: isSepaIban,
   identifier: 'a valid IBAN of a SEPA country',
+  flaw: sepaIbanFlaw,
   hasType: false,
   example: { accountIdentifier: 'DE89370400440532013000' },
 }

@@ -1,7 +1,9 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { sepaNameHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented } from '../../core/schemas.js'
+import { hint } from '../../http/hints.js'
 import { failures } from '../../http/schemas.js'
 import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
 
@@ -35,6 +37,7 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     },
     (request, reply) => {
       const { tenant, region, publicUrl } = request.sandbox
+      if (region === 'EU') hint(request, sepaNameHint('accountHolderName', request.body.accountHolderName))
       reply.code(201)
       return tenant.payoutLinks.create(request.body, region, publicUrl)
     },

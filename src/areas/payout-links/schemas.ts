@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { AccountHolderName, Amount, branchIdentifier, Reference, Remarks } from '../../core/domain/schemas.js'
+import { AccountHolderName, Amount, branchIdentifier, Name, Reference, Remarks } from '../../core/domain/schemas.js'
 import {
   assumeConstraints,
   assumed,
@@ -36,7 +36,7 @@ const ExpiryPeriod = Type.String({
 })
 
 export const Origin = Type.String({
-  format: 'origin',
+  'x-format': 'origin',
   maxLength: 300,
   'x-expected': 'an origin: scheme, host and port, such as https://shop.example:8443',
 })
@@ -86,6 +86,7 @@ export const NewPayoutLink = assumeConstraints(
   Type.Object(
     {
       ...given,
+      accountHolderName: Type.Optional(named(Name, 'The holder of the account to pay to.')),
       uiMode: Type.Optional(documented(byDefault(UiMode, 'hosted'), UI_MODE)),
       expiryPeriod: Type.Optional(named(like(ExpiryPeriod, 'P7D'), EXPIRY_PERIOD, EXPIRY_PERIOD_NOTE)),
     },
@@ -146,7 +147,7 @@ export type CancelPayoutLink = Static<typeof CancelPayoutLink>
 /** The form of a recipient who claims a link (decisions §8). */
 export const Claim = Type.Object(
   {
-    accountHolderName: assumed(AccountHolderName, 'The holder of the account to pay to.'),
+    accountHolderName: assumed(Name, 'The holder of the account to pay to.'),
     accountIdentifier: assumed(Text(1, 34), 'The IBAN, or the account number.'),
     branchIdentifier: Type.Optional(
       assumed(branchIdentifier(assumed), 'ROUTING for US-ACH, SORT for UK-BACS and UK-FAST.'),

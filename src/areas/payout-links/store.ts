@@ -350,12 +350,16 @@ function assertPayable(
 ): void {
   const { accountHolderName, accountIdentifier, branchIdentifier, accountType } = claim
   const { payoutMethod } = link
-  const { isIdentifier, identifier, branch, hasType } = accountRules[payoutMethod]
+  const { isIdentifier, identifier, flaw, branch, hasType } = accountRules[payoutMethod]
   if (accountHolderName !== (link.accountHolderName ?? accountHolderName)) {
     throw errors.invalid(`${path}accountHolderName`, 'accountHolderName must be that of the payout link.')
   }
   if (!isIdentifier(accountIdentifier)) {
-    throw errors.invalid(`${path}accountIdentifier`, `accountIdentifier must be ${identifier} for ${payoutMethod}.`)
+    const cause = flaw === undefined ? '' : `: it ${flaw(accountIdentifier)}`
+    throw errors.invalid(
+      `${path}accountIdentifier`,
+      `accountIdentifier must be ${identifier} for ${payoutMethod}${cause}.`,
+    )
   }
   if (branch === undefined) {
     if (branchIdentifier !== undefined) throw notTaken(`${path}branchIdentifier`, 'branchIdentifier', payoutMethod)

@@ -1,4 +1,4 @@
-import { isValidIBAN } from 'ibantools'
+import { getCountrySpecifications, isValidIBAN, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 
 const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/
 
@@ -6,6 +6,34 @@ const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/
 export function isIban(text: string): boolean {
   return IBAN.test(text) && isValidIBAN(text)
 }
+
+/** Returns the flaw of a text that no identifier may have, to complete "it …"; undefined: there is none. */
+function flawOfText(text: string): string | undefined {
+  if (/\s/.test(text)) return 'has white space'
+  if (/[a-z]/.test(text)) return 'has lower-case letters'
+  return /^[A-Z0-9]*$/.test(text) ? undefined : 'has other characters than capital letters and digits'
+}
+
+/** Returns why a text is no IBAN, to complete "it …"; undefined: it is one. */
+export function ibanFlaw(text: string): string | undefined {
+  if (isIban(text)) return undefined
+  const flaw = flawOfText(text)
+  if (flaw !== undefined) return flaw
+  const country = text.slice(0, 2)
+  const length = getCountrySpecifications()[country]?.chars
+  if (!length) return 'does not begin with the country code of an IBAN'
+  if (text.length !== length) return `has ${text.length} characters, and an IBAN of ${country} has ${length}`
+  const { errorCodes } = validateIBAN(text)
+  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat))
+    return `has no account number of the form of ${country}`
+  return errorCodes.includes(ValidationErrorsIBAN.WrongAccountBankBranchChecksum)
+    ? 'has wrong check digits in its account number'
+    : 'has wrong check digits'
+}
+
+/** Returns why a text is no IBAN of a SEPA country, to complete "it …"; undefined: it is one. */
+export const sepaIbanFlaw = (text: string): string | undefined =>
+  ibanFlaw(text) ?? (isSepaIban(text) ? undefined : `is of the country ${text.slice(0, 2)}, which is not in SEPA`)
 
 // The IBAN country codes of the EPC's list of SEPA scheme countries (EPC409-09). isSEPACountry of ibantools 4.5 lacks
 // AL, ME, MD, MK and RS. Territories such as GG and AX use the code of their state.
@@ -33,6 +61,16 @@ export function isCreditorIdentifier(text: string): boolean {
   const checkDigits = text.slice(2, 4)
   if (checkDigits < '02' || checkDigits > '98') return false
   return mod97(text.slice(7) + text.slice(0, 4)) === 1
+}
+
+/** Returns why a text is no SEPA Creditor Identifier, to complete "it …"; undefined: it is one. */
+export function creditorIdentifierFlaw(text: string): string | undefined {
+  if (isCreditorIdentifier(text)) return undefined
+  const flaw = flawOfText(text)
+  if (flaw !== undefined) return flaw
+  if (!/^[A-Z]{2}/.test(text)) return 'does not begin with the code of a country'
+  if (text.length < 8 || text.length > 35) return `has ${text.length} characters, and 8 to 35 are possible`
+  return 'has wrong check digits'
 }
 
 /** Returns the remainder modulo 97 of an alphanumeric text. Letters stand for 10 (A) to 35 (Z). */
@@ -76,6 +114,15 @@ export function isBic(text: string): boolean {
   return country === 'XK' || countries.has(country)
 }
 
+/** Returns why a text is no BIC, to complete "it …"; undefined: it is one. */
+export function bicFlaw(text: string): string | undefined {
+  if (isBic(text)) return undefined
+  const flaw = flawOfText(text)
+  if (flaw !== undefined) return flaw
+  if (text.length !== 8 && text.length !== 11) return `has ${text.length} characters, and a BIC has 8 or 11`
+  return `has no code of a country at its 5th and 6th character: ${text.slice(4, 6)}`
+}
+
 const SIX_DIGITS = /^\d{6}$/
 
 /** Whether a text is a UK sort code: six digits without separators. */
@@ -95,6 +142,10 @@ const countries = new Set(
     'TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
   ).split(' '),
 )
+
+/** Returns why a text is no code of a country, to complete "it …"; undefined: it is one. */
+export const countryFlaw = (text: string): string | undefined =>
+  isCountryCode(text) ? undefined : (flawOfText(text) ?? 'is not assigned')
 
 /**
  * Whether a text is an officially assigned country code of ISO 3166-1 alpha-2, in upper case.
@@ -117,3 +168,25 @@ export const sepaHint = (field: string, reference: string): string | undefined =
   reference.length > MAX_SEPA_REFERENCE
     ? `${field} is longer than the ${MAX_SEPA_REFERENCE} characters that SEPA carries`
     : undefined
+const CONTROL = /\p{Cc}/u
+
+/** Returns why a text is no name of a party, to complete "it …"; undefined: it is one. */
+export function nameFlaw(text: string): string | undefined {
+  if (CONTROL.test(text)) return 'has a control character'
+  return text.trim() === '' ? 'is blank' : undefined
+}
+
+const SEPA_LATIN = /^[a-zA-Z0-9/?:().,'+ -]*$/
+
+/** The characters of a name that SEPA carries (EPC130-08, AT-14). */
+const MAX_SEPA_NAME = 70
+
+/** Returns a hint at a name that SEPA does not carry as it is, by its length or its characters (EPC217-08). It is legal here. */
+export function sepaNameHint(field: string, name = ''): string | undefined {
+  if ([...name].length > MAX_SEPA_NAME) {
+    return `${field} is longer than the ${MAX_SEPA_NAME} characters that SEPA carries`
+  }
+  return SEPA_LATIN.test(name)
+    ? undefined
+    : `${field} has characters outside of the Latin set that all banks of SEPA take`
+}

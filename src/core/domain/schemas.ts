@@ -25,6 +25,13 @@ export const Amount = Type.String({
 })
 
 export const AccountHolderName = Text(1, MAX_ACCOUNT_HOLDER_NAME)
+/** The name of a party, in a request. Records of an earlier release may have others. */
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: MAX_ACCOUNT_HOLDER_NAME,
+  'x-format': 'name',
+  'x-expected': `a name of 1 to ${MAX_ACCOUNT_HOLDER_NAME} characters`,
+})
 export const Remarks = Text(1, MAX_REMARKS)
 export const EmailAddress = Type.String({
   maxLength: 254,

@@ -28,6 +28,8 @@ export interface NewEvent extends Omit<Event, 'seq' | 'reasonCode'> {
 export interface EventFilter {
   readonly kind?: string | undefined
   readonly reference?: string | undefined
+  /** The state after the transition. */
+  readonly to?: string | undefined
 }
 
 export type EventLog = ReturnType<typeof createEventLog>
@@ -91,7 +93,7 @@ export function createEventLog(earlier: readonly Event[] = []) {
     /** Returns the first `limit` matching events with a higher `seq`. `areAll`: there are no more of them. */
     select(
       after: number,
-      { kind, reference }: EventFilter,
+      { kind, reference, to }: EventFilter,
       limit: number,
     ): { readonly events: Event[]; readonly areAll: boolean } {
       const selected: Event[] = []
@@ -99,6 +101,7 @@ export function createEventLog(earlier: readonly Event[] = []) {
         const event = events[index] as Event
         if (kind !== undefined && event.kind !== kind) continue
         if (reference !== undefined && event.reference !== reference) continue
+        if (to !== undefined && event.to !== to) continue
         if (selected.length === limit) return { events: selected, areAll: false }
         selected.push(event)
       }

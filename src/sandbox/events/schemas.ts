@@ -39,6 +39,7 @@ export const EventQuery = Type.Object({
   after: Type.Optional(assumed(After, 'Only events with a higher `seq`. Default: 0.')),
   kind: Type.Optional(assumed(change.kind, 'Only events of records of this kind.')),
   reference: Type.Optional(assumed(Text(1, 128), 'Only events of the record with this reference or id.')),
+  to: Type.Optional(assumed(State, 'Only events with this state after the transition.')),
   wait: Type.Optional(
     assumed(
       integer(0, 60),

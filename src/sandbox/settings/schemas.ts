@@ -6,7 +6,7 @@ import { assumed, component, OneOf, titled } from '../../core/schemas.js'
 
 const Origins = Type.Array(
   Type.String({
-    format: 'origin-pattern',
+    'x-format': 'origin-pattern',
     maxLength: 300,
     'x-expected': 'an origin: scheme, host and port, or * for any port',
   }),
