@@ -95,6 +95,9 @@ t.test('commands, Save and load a state: a file of the exact answer, and the sta
   t.equal(readFileSync(file, 'utf8'), payload)
   t.equal((await run('state', 'save', '-')).stdout, `${payload}\n`)
   await run('reset')
+  writeFileSync(file, `\ufeff${payload}`)
+  t.match(await json('state', 'load', file), { counts: { collections: 1 } }, 'with a byte order mark')
+  await run('reset')
   t.match(await json('state', 'load', file), { counts: { collections: 1 } })
   t.match(await json('advance', '--by', 'P1D'), { transitions: [] }, 'the verb of one noun')
   writeFileSync(file, '{"format": "none"}')
@@ -157,9 +160,9 @@ t.test('commands, Exit codes: references with special characters, and those that
 
 t.test('commands, Output: control characters of names do not reach the terminal, whatever prints them', async t => {
   const { app, run, json } = await start(t)
-  const debtor = { ...mandate().debtor, name: 'Jane\u001b[31mDoe\u0007' }
+  const debtor = { ...mandate().debtor, reference: 'Jane\u001b[31mDoe\u0007' }
   await run('seed', '--records', JSON.stringify({ mandates: [mandate({ mandateReference: 'MND-0002', debtor })] }))
-  t.match((await run('explain', 'MND-0002')).stdout, /debtor\.name +Jane\\u001b\[31mDoe\\u0007\n/)
+  t.match((await run('explain', 'MND-0002')).stdout, /debtor\.reference +Jane\\u001b\[31mDoe\\u0007\n/)
   const token = (await run('token')).stdout.trim()
   const bidi = '\u061c\u200e\u200f\u202a\u202e\u2066\u2069'
   const name = `\u001b]0;PWNED\u0007\u009b31m\u007f${bidi}\r\n`
