@@ -1,5 +1,5 @@
 // Makes the types of the library from openapi/: src/client/api.ts, with the descriptions of members.
-// Usage: npm run typecheck, npm run declarations. The file is made again when a document or this script has changed.
+// Usage: npm run typecheck. The file is made again when a document or this script has changed.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import openapiTS, { astToString } from 'openapi-typescript'
 

@@ -1,11 +1,13 @@
-// Adds the library as CommonJS to dist/, for runners and compilers that cannot load ES modules, such as Jest by default.
-// Usage: npm run dist, after the build and the declarations.
+// Adds the declarations of types to dist/, and the library as CommonJS, for runners and compilers that cannot load ES modules,
+// such as Jest by default. Usage: npm run dist, after the build and the type check, which writes the declarations.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build } from 'esbuild'
-import { filesIn, options } from './esbuild.js'
+import { options, sourcesIn } from './esbuild.js'
 
 const FOLDER = 'dist/commonjs'
+/** The output of `npm run typecheck` (tsconfig.json). */
+const TYPES = 'node_modules/.cache/types/src'
 /** Packages that Jest finds as ES modules only. The others are loaded from node_modules. */
 const BUNDLED = ['leven', 'preact', 'preact-render-to-string', 'tinyqueue']
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -28,8 +30,8 @@ await build({
 })
 
 // TypeScript reads the same declarations as CommonJS, by the type of their folder.
-for (const path of filesIn('dist')) {
-  const place = relative('dist', path)
-  if (place.endsWith('.d.ts') && !place.startsWith('commonjs')) cpSync(path, join(FOLDER, place))
+for (const path of sourcesIn('src')) {
+  const file = relative('src', path).replace(/tsx?$/, 'd.ts')
+  for (const folder of ['dist', FOLDER]) cpSync(join(TYPES, file), join(folder, file))
 }
 writeFileSync(`${FOLDER}/package.json`, '{ "type": "commonjs" }\n')
