@@ -20,20 +20,20 @@ export const HEADER_LIMIT = 16 * 1024
 const KEEP_ALIVE_MS = 72_000
 
 export interface AppOptions {
-  readonly logger: FastifyBaseLogger | undefined
-  /** The milliseconds in which a request must arrive. */
-  readonly requestTimeout: number
-  /** Host names of the server beside local ones. */
-  readonly allowedHosts: readonly string[]
-  /** The origins whose web pages may call `/api/v1`. */
-  readonly corsOrigins: readonly string[]
+  readonly logger?: FastifyBaseLogger | undefined
+  /** The milliseconds in which a request must arrive; by default a minute. */
+  readonly requestTimeout?: number | undefined
+  /** Host names of the server beside local ones; by default none. */
+  readonly allowedHosts?: readonly string[] | undefined
+  /** The origins whose web pages may call `/api/v1`; by default none. */
+  readonly corsOrigins?: readonly string[] | undefined
   /** Returns the URL of the server. */
   publicUrl(host?: string): string
 }
 
 /** Creates a Fastify server with all that the wire needs, and without routes. */
 export function createApp(options: AppOptions) {
-  const { logger, requestTimeout, allowedHosts, corsOrigins, publicUrl } = options
+  const { logger, requestTimeout = 60_000, allowedHosts = [], corsOrigins = [], publicUrl } = options
   const requestIdOf = createRequestIds()
   const app = fastify({
     ...(logger !== undefined && { loggerInstance: logger.child({}, masks) }),

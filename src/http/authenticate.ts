@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Region } from '../core/domain/regions.js'
 import { errors } from '../core/errors.js'
@@ -23,7 +23,7 @@ export function basicOf({ headers: { authorization = '' } }: FastifyRequest) {
 
 export interface AuthenticationOptions {
   /** Admits the owner of a token, then calls back. The error is INVALID_TOKEN, EXPIRED_TOKEN or SERVICE_UNAVAILABLE. */
-  admit(request: FastifyRequest, reply: FastifyReply, token: string, done: (error?: Error) => void): void
+  admit(request: FastifyRequest, token: string, done: (error?: Error) => void): void
 }
 
 /**
@@ -31,10 +31,10 @@ export interface AuthenticationOptions {
  * Refuses MISSING_TOKEN, INVALID_TOKEN, EXPIRED_TOKEN, MISSING_FIELD, INVALID_REGION.
  */
 export const authentication = fp<AuthenticationOptions>((app, { admit }, done) => {
-  app.addHook('onRequest', function authenticate(request, reply, next) {
+  app.addHook('onRequest', function authenticate(request, _reply, next) {
     const token = bearerOf(request)
     if (token === undefined) throw errors.missingToken()
-    admit(request, reply, token, next)
+    admit(request, token, next)
   })
 
   app.addHook('onRequest', function readRegion({ headers, sandbox }, _reply, next) {

@@ -1,6 +1,5 @@
 import fp from 'fastify-plugin'
 import { MASK, maskPath, maskText } from './masking.js'
-import type { RequestContext } from './request-context.js'
 import { originForm, pathOf } from './url.js'
 
 /** The options of the logger that mask secrets: a caller can give a token as an id. */
@@ -21,7 +20,7 @@ export const logging = fp((app, _options, done) => {
     const { statusCode: status, elapsedTime } = reply
     const ms = Math.round(elapsedTime * 10) / 10
     const path = pathOf(originForm(originalUrl))
-    const clientId = sandbox.clientId ?? (sandbox as Partial<RequestContext>).tenant?.clientId
+    const clientId = sandbox.clientId ?? sandbox.tenant?.clientId
     const code = status < 400 ? undefined : (sandbox.content as { code?: string } | undefined)?.code
     request.log.debug({ method, path, status, code, clientId, ms }, 'request completed')
     next()

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Region } from '../core/domain/regions.js'
 import { errors, quote } from '../core/errors.js'
@@ -19,6 +19,8 @@ export interface Addresses {
   readonly allowedHosts: readonly string[]
   /** As in `TenantRegistryOptions`. */
   publicUrl(host?: string): string
+  /** The path of the public URL, without a slash at its ends. It is known when the server listens. */
+  prefix?: string
 }
 
 /** A value, at once or after waiting. */
@@ -49,10 +51,8 @@ export class RequestContext {
   hostName = ''
   /** The value of `x-region`, on routes that take one. */
   region: Region = 'EU'
-  /** The client in whose transaction the request was handled; undefined: in none. */
+  /** The client in whose lock the request was handled; undefined: in none. */
   clientId: string | undefined = undefined
-  /** The real time of the transaction of the request, in milliseconds; undefined: it has none. */
-  realNow: number | undefined = undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[] = []
   /** The number of further hints that are not kept. */
@@ -62,6 +62,8 @@ export class RequestContext {
    * requests are not in the request log.
    */
   isForeign = false
+  /** The headers `Deprecation` and `Sunset` of the answer; null: it has none. */
+  announced: Readonly<Record<string, string>> | null = null
   /** The content of the answer before its serialization, of a page of a refusal its envelope; undefined: there is none. */
   content: unknown = undefined
   /** The text of a JSON body, for the request log. */
@@ -98,6 +100,12 @@ export class RequestContext {
   get publicUrl(): string {
     return this.#addresses.publicUrl(this.host !== '' && this.isOwnHost ? this.host : undefined)
   }
+
+  /** The path of the public URL, without a slash at its ends. */
+  get pathPrefix(): string {
+    this.#addresses.prefix ??= this.#addresses.publicUrl().replace(/^\w+:\/\/[^/]+\/?/, '')
+    return this.#addresses.prefix
+  }
 }
 
 declare module 'fastify' {
@@ -115,26 +123,43 @@ export function isPublicHost({ sandbox: { host, publicUrl } }: FastifyRequest): 
 
 /** Returns the path prefix by which the client of a request reaches the server: that of the public URL, if the client uses it. */
 export function prefixOf(request: FastifyRequest): string {
-  const path = request.sandbox.publicUrl.replace(/^\w+:\/\/[^/]+\/?/, '')
+  const path = request.sandbox.pathPrefix
   return path !== '' && isPublicHost(request) ? `/${path}` : ''
 }
+
+type Tenant = NonNullable<RequestContext['tenant']>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    withClient<T>(request: FastifyRequest, work: (tenant: Tenant) => T): Eventually<T>
+    readClient<T>(request: FastifyRequest, work: (tenant: Tenant) => T): Eventually<T>
+  }
+}
+
+/**
+ * Does the work of a request in the lock of its client, all or nothing. Its tenant is up to date, and nothing else reads or
+ * changes it meanwhile. What the work has changed is stored before its result is answered. `storage/client-lock.ts` says how
+ * a scope finds the client.
+ */
+export const withClient: FastifyInstance['withClient'] = (request, work) => request.server.withClient(request, work)
+
+/** Does work in the lock of the client of a request, which only reads. */
+export const readClient: FastifyInstance['readClient'] = (request, work) => request.server.readClient(request, work)
 
 /**
  * Gives each request its context, and each answer the headers that are the same for all. Refuses requests that Node would
  * answer by itself, without the envelope.
  */
-export const requestContext = fp<Addresses>((app, addresses, done) => {
+export const requestContext = fp<Addresses>((app, { allowedHosts, publicUrl }, done) => {
+  const addresses: Addresses = { allowedHosts, publicUrl }
   /** Parsing a Host takes longer than all other checks here, and most requests have the same one. */
   let last = { given: '', host: '', name: '' }
 
-  function readHost(given: string, sandbox: RequestContext): void {
-    if (given !== last.given) {
-      const parsed = parseHost(given)
-      if (parsed === undefined) throw errors.malformed('host', `${quote(given)} is not a host.`)
-      last = { given, ...parsed }
-    }
-    sandbox.host = last.host
-    sandbox.hostName = last.name
+  function read(given: string) {
+    const parsed = parseHost(given)
+    if (parsed === undefined) throw errors.malformed('host', `${quote(given)} is not a host.`)
+    last = { given, ...parsed }
+    return last
   }
 
   app.decorateRequest('sandbox')
@@ -144,8 +169,12 @@ export const requestContext = fp<Addresses>((app, addresses, done) => {
     if (app.shutdown.hasBegun && pathOf(request.url) !== LIVE) throw errors.unavailable('The server is closing.')
     assertHttp(request, reply)
     // An empty Host is one: that of a target without an authority.
-    const { host } = request.headers
-    if (host) readHost(host, request.sandbox)
+    const given = request.headers.host
+    if (given) {
+      const { host, name } = given === last.given ? last : read(given)
+      request.sandbox.host = host
+      request.sandbox.hostName = name
+    }
     next()
   })
 
@@ -156,7 +185,8 @@ export const requestContext = fp<Addresses>((app, addresses, done) => {
 
   const locations = locationsOf(app)
   app.addHook('onSend', function addHeaders(request, reply, payload, next) {
-    const { hints, route, content } = request.sandbox
+    const { hints, route, content, announced } = request.sandbox
+    if (announced !== null) reply.headers(announced)
     if (hints.length > 0) reply.header('sandbox-hint', hintsOf(request).join('; '))
     const parameter = reply.statusCode === 201 ? locations.get(route.url as string) : undefined
     if (parameter !== undefined) {

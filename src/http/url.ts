@@ -44,7 +44,9 @@ export function isDecodable(text: string): boolean {
  * before the token and the region are checked (decisions §1). Its percent signs are escaped; validation refuses it.
  */
 export function toRoutable({ url }: Pick<IncomingMessage, 'url'>): string {
-  const target = originForm(url as string)
+  const given = url as string
+  if (given.startsWith('/') && !given.includes('%') && !given.includes('#')) return given
+  const target = originForm(given)
   const path = pathOf(target)
   if (!path.includes('%') || isDecodable(path)) return target
   return path.replace(/%(?!2f)/gi, '%25')

@@ -22,12 +22,14 @@ declare module 'fastify' {
  * Fastify's validator compiler. Query strings are text, so they are parsed by their schema; bodies are never coerced.
  */
 export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
-  const parse = parsers[httpPart as keyof typeof parsers]
   // `authentication` has validated the one header that schemas name.
-  if (parse === undefined) return Boolean
+  if (httpPart === 'headers') return Boolean
+  const parse = httpPart === 'body' || httpPart === 'querystring' ? parsers[httpPart] : undefined
   return function validate(value: unknown) {
     try {
-      return { value: parse(schema as TObject, value) }
+      if (parse !== undefined) return { value: parse(schema as TObject, value) }
+      check(schema as TObject, value, 'INVALID_FIELD')
+      return { value }
     } catch (error) {
       return { error: error as Error }
     }
@@ -35,10 +37,6 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
 }
 
 const parsers = {
-  params(schema: TObject, params: unknown): unknown {
-    check(schema, params, 'INVALID_FIELD')
-    return params
-  },
   querystring(schema: TObject, given: unknown): unknown {
     const query: Record<string, unknown> = {}
     const sent = new Map<string, unknown>()

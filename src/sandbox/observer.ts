@@ -33,7 +33,7 @@ export interface ObserverOptions {
 export const observer = fp<ObserverOptions>((app, options, done) => {
   const { registry, requestLog, requestWaiters, coverage, now, refresh, isShared } = options
 
-  function observe(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  function note(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
       const at = registry.timeOf(clientId, now(), request.sandbox.tenant)
       const resets = request.sandbox.tenant?.resets ?? registry.resetsSoFar(clientId)
@@ -57,7 +57,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
         // A token is of a stored client, but credentials may be of a registration that is not stored.
         return (credential === undefined || !isUnavailable) && registry.resetsOf(clientId) === undefined
       }
-      return [{ clientId, isCurrent: registry.peek(clientId) === tenant, isProven }]
+      return [{ clientId, isCurrent: false, isProven }]
     }
     const token = bearerOf(request)
     const owner = token && ownerOf(token)
@@ -90,19 +90,24 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     else refresh(clientId, error => look(error === undefined))
   }
 
-  app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
-    sandbox.content = content
-    next(null, content)
-  })
-  app.addHook('onSend', (request, reply, payload, next) => {
-    if (!isOfApp(request)) {
+  // In `onSend`, and not in `onResponse`: a client that has its answer finds its request in the log, although the log of a
+  // database takes time; the text of the answer is at hand; and an answer that a fault takes away is observed, too.
+  app.addHook('onSend', function observe(request, reply, payload, next) {
+    const { isForeign, route, tenant } = request.sandbox
+    // The control plane and the browsers of recipients are not the app under test.
+    if (isForeign || route.schema?.hide || (route.url ?? pathOf(request.url)).startsWith('/_sandbox')) {
+      next()
+      return
+    }
+    if (tenant !== undefined && registry.peek(tenant.clientId) === tenant) {
+      note(tenant.clientId, request, reply, payload)
       next()
       return
     }
     const isUnavailable = reply.statusCode === 503
-    const isAway = isShared && isUnavailable && request.sandbox.tenant === undefined
+    const isAway = isShared && isUnavailable && tenant === undefined
     find(claimsOf(request, isUnavailable), isAway, clientId => {
-      if (clientId !== undefined) observe(clientId, request, reply, payload)
+      if (clientId !== undefined) note(clientId, request, reply, payload)
       next()
     })
   })
@@ -119,11 +124,6 @@ interface Claim {
    * @param isRead whether the client is up to date in memory
    */
   isProven(isRead: boolean): boolean
-}
-
-/** Whether a request may be one of the app under test: the control plane and the browsers of recipients are not. */
-function isOfApp({ url, sandbox: { route, isForeign } }: FastifyRequest): boolean {
-  return !isForeign && !route.schema?.hide && !(route.url ?? pathOf(url)).startsWith('/_sandbox')
 }
 
 /** Returns the client id of a token request. */

@@ -1,10 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance, FastifyReply, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
-import { inTransaction } from '../storage/handlers.js'
-import { clientOf } from '../tenants/client-of.js'
+import { clientOf } from '../storage/client-lock.js'
 import type { ControlContext, ControlRoute } from './route.js'
 import { ClientQuery, Nothing } from './schemas.js'
 
@@ -18,28 +17,29 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
     const { isChange = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
 
-    const act: RouteHandlerMethod = (request, reply) => {
+    function act(request: FastifyRequest, reply: FastifyReply, realNow: number): unknown {
       const { params, query, body } = request
       const client = clientOf(request)
-      const { realNow = now() } = request.sandbox
       const tenant = () => registry.tenant(client, realNow)
       reply.code(status)
       return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
     }
-    const handler = inTransaction(
-      storage,
-      {
-        clientOf,
-        otherOf: ({ body }) => creates?.(body),
+
+    /** Acts in the lock of the client, all or nothing if the call changes its tenant. */
+    function actOnClient(request: FastifyRequest, reply: FastifyReply): unknown {
+      const client = clientOf(request)
+      request.sandbox.clientId = client
+      const work = {
         isRead: () => method === 'GET',
         skipsDueWork: isReplacing,
-        enter(request, realNow) {
-          const client = clientOf(request)
-          return isChange ? registry.tenant(client, realNow) : registry.peek(client)
+        run(realNow: number) {
+          const tenant = isChange ? registry.tenant(client, realNow) : registry.peek(client)
+          if (tenant === undefined || method === 'GET') return act(request, reply, realNow)
+          return tenant.attempt(() => act(request, reply, realNow))
         },
-      },
-      act,
-    )
+      }
+      return storage.transact(client, work, creates?.(request.body))
+    }
 
     app.route({
       method,
@@ -67,7 +67,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
         ...(!isGlobal && method !== 'GET' ? [nameClientOf] : []),
         ...(prepare === undefined ? [] : [preparing(() => prepare(context))]),
       ],
-      handler: isGlobal ? act : handler,
+      handler: isGlobal ? (request, reply) => act(request, reply, now()) : actOnClient,
     })
   }
 }

@@ -1,5 +1,4 @@
 import type { Storage, StorageOptions } from './storage.js'
-import { perform, resultOf } from './storage.js'
 
 /** Creates the storage of tenants that live in memory only. */
 export function createMemoryStorage({
@@ -7,27 +6,30 @@ export function createMemoryStorage({
   now,
   changed,
 }: Pick<StorageOptions, 'registry' | 'now' | 'changed'>): Storage {
-  /** Forgets the changes of a tenant, which are stored nowhere. Returns whether there are any. */
-  function forgetChanges(clientId: string): boolean {
+  /** Forgets the changes of a tenant, which are stored nowhere, and lets calls look that wait for it. */
+  function forgetChanges(clientId: string, isRead: boolean): void {
     const changes = registry.peek(clientId)?.changes
     const hasChanged = changes !== undefined && changes.length() > 0
-    changes?.clear()
-    return hasChanged
+    if (hasChanged) changes.clear()
+    // A read wakes no call, unless due work was done: a page that renews itself would never end.
+    if (hasChanged || !isRead) changed(clientId)
   }
 
   return {
     transact(clientId, work) {
       const realNow = now()
       const isRead = work.isRead(realNow)
-      const outcome = perform(registry, [clientId], work, realNow)
-      // A read wakes no call, unless due work was done: a page that renews itself would never end.
-      if (forgetChanges(clientId) || !isRead) changed(clientId)
-      return resultOf(outcome)
+      if (work.skipsDueWork !== true) registry.peek(clientId)?.clock.sync(realNow)
+      try {
+        return work.run(realNow)
+      } finally {
+        forgetChanges(clientId, isRead)
+      }
     },
     refresh(clientId, done) {
       if (clientId !== undefined) {
         registry.peek(clientId)?.clock.sync(now())
-        if (forgetChanges(clientId)) changed(clientId)
+        forgetChanges(clientId, true)
       }
       done()
     },

@@ -122,7 +122,8 @@ interface Registration {
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime } = options
-  const { dropped, dueWorkFailed, listeners = [], maxRecords = DEFAULT_BOUNDS.maxRecords } = options
+  const { dropped, dueWorkFailed, maxRecords = DEFAULT_BOUNDS.maxRecords } = options
+  const listeners = [...(options.listeners ?? [])]
   const configured = new Map<string, Registration>()
   /** The tenants that have had records: they keep them. */
   const filled = new WeakSet<Tenant>()
@@ -231,10 +232,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
 
   const factsOf = (client: Registration): ClientFacts => {
     const { clientId, resets, fixture, scope } = client
-    // A token ends with a reset, with its client, and with the secret that it was issued for.
-    const tokenBinding = () => `${client.secretDigest}.${client.resets}`
-    const tokenGenerationOffset = () => client.tokenGenerationOffset
-    return { clientId, resets, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset }
+    return { clientId, resets, fixture, scope, tokenLifetime, tokenClient: client }
   }
 
   const tenantOptions = (client: Registration) => ({
@@ -313,6 +311,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     seed,
     fixtures,
     maxRecords,
+    /** Calls a listener after those that are there already. */
+    listen: (listener: TenantListener): void => void listeners.push(listener),
     /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
     fixtureRecords,
     /** Returns whether a client has a secret. */

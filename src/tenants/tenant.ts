@@ -1,5 +1,6 @@
 import type { Area, AreaName, SteeredStore, Store, StoreOptions, Stores } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
+import type { TokenClient } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
 import { REGIONS } from '../core/domain/regions.js'
 import { ApiError, atPath, errors } from '../core/errors.js'
@@ -31,7 +32,7 @@ import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../sandbox/state/schemas.js'
 declare module '../http/request-context.js' {
   interface RequestContext {
     /** The tenant of the request's token; undefined until the token is checked. */
-    tenant: Tenant
+    tenant?: Tenant
   }
 }
 
@@ -74,10 +75,8 @@ export interface ClientFacts {
   readonly scope: string | undefined
   /** Lifetime of a token in seconds. */
   readonly tokenLifetime: number
-  /** Tokens of another binding are not known. */
-  tokenBinding(): string
-  /** The number that is added to the generation of tokens in the state. */
-  tokenGenerationOffset(): number
+  /** The client as it is now. */
+  readonly tokenClient: TokenClient
 }
 
 export interface TenantOptions {
@@ -117,7 +116,7 @@ export function createTenant(
   { seed, client, clock, settings: given, maxRecords, dueWorkFailed }: TenantOptions,
   past: Past = noPast(client.clientId),
 ) {
-  const { clientId, resets, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
+  const { clientId, resets, fixture, scope, tokenLifetime, tokenClient } = client
   const settings: Settings = { ...DEFAULT_SETTINGS, ...given }
   let { sequence } = past
   const context: TenantContext = {
@@ -136,11 +135,10 @@ export function createTenant(
     context,
     clientId,
     keys: createIds(seed, clientId),
-    binding: tokenBinding,
+    client: tokenClient,
     scope,
     lifetime: tokenLifetime,
     state: tokenState,
-    generationOffset: tokenGenerationOffset,
   })
 
   const stores = {} as Stores

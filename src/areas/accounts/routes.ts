@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { named } from '../../core/schemas.js'
+import { withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { AccountList, AccountQuery } from './schemas.js'
 
@@ -21,7 +22,7 @@ export const accountRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: AccountList, ...failures },
       },
     },
-    request => request.sandbox.tenant.accounts.list(request.sandbox.region, request.query),
+    request => withClient(request, ({ accounts }) => accounts.list(request.sandbox.region, request.query)),
   )
 
   done()

@@ -4,6 +4,7 @@ import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
 import { MULTIPART, multipart } from '../../http/multipart.js'
 import type { Upload } from '../../http/request-context.js'
+import { withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { documentTypeOf } from './documents.js'
 import {
@@ -40,7 +41,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
     },
     (request, reply) => {
       reply.code(201)
-      return request.sandbox.tenant.bills.create(request.body, request.sandbox.region)
+      return withClient(request, ({ bills }) => bills.create(request.body, request.sandbox.region))
     },
   )
 
@@ -62,7 +63,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
       if (dueDateFrom !== undefined && dueDateTo !== undefined && dueDateFrom > dueDateTo) {
         hint(request, 'dueDateFrom is after dueDateTo: nothing can match')
       }
-      return request.sandbox.tenant.bills.list(request.sandbox.region, request.query)
+      return withClient(request, ({ bills }) => bills.list(request.sandbox.region, request.query))
     },
   )
 
@@ -80,7 +81,8 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         response: { 200: Bill, ...failures },
       },
     },
-    request => request.sandbox.tenant.bills.get(request.sandbox.region, request.params.uniqueReferenceIdentifier),
+    request =>
+      withClient(request, ({ bills }) => bills.get(request.sandbox.region, request.params.uniqueReferenceIdentifier)),
   )
 
   app.patch(
@@ -101,10 +103,8 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
       },
     },
     request =>
-      request.sandbox.tenant.bills.update(
-        request.sandbox.region,
-        request.params.uniqueReferenceIdentifier,
-        request.body,
+      withClient(request, ({ bills }) =>
+        bills.update(request.sandbox.region, request.params.uniqueReferenceIdentifier, request.body),
       ),
   )
 
@@ -137,9 +137,11 @@ const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
       },
     },
     (request, reply) => {
-      const { tenant, region, upload } = request.sandbox
+      const { region, upload } = request.sandbox
       reply.code(201)
-      return tenant.bills.attach(region, request.params.uniqueReferenceIdentifier, upload as Upload)
+      return withClient(request, ({ bills }) =>
+        bills.attach(region, request.params.uniqueReferenceIdentifier, upload as Upload),
+      )
     },
   )
   done()

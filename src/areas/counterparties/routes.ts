@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { named } from '../../core/schemas.js'
+import { withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { Counterparty, CounterpartyParams, CounterpartyUpdate } from './schemas.js'
 
@@ -22,10 +23,8 @@ export const counterpartyRoutes: FastifyPluginCallbackTypebox = (app, _options, 
       },
     },
     request =>
-      request.sandbox.tenant.counterparties.update(
-        request.sandbox.region,
-        request.params.counterpartyReference,
-        request.body,
+      withClient(request, ({ counterparties }) =>
+        counterparties.update(request.sandbox.region, request.params.counterpartyReference, request.body),
       ),
   )
 

@@ -3,6 +3,7 @@ import { sepaHint, sepaNameHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
+import { withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { findOutcome } from './outcomes.js'
 import { REASONED } from './reason-codes.js'
@@ -41,18 +42,20 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       },
     },
     (request, reply) => {
-      const { collectionReference, collectionDate, debtorName, debtorReference } = request.body
-      const collection = request.sandbox.tenant.collections.create(request.body)
-      hint(request, sepaHint('collectionReference', collectionReference))
-      hint(request, sepaNameHint('debtorName', debtorName))
-      if (collection.collectionDate !== collectionDate) {
-        hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
-      }
-      if (debtorReference?.startsWith('SIM-') && findOutcome(debtorReference) === undefined) {
-        hint(request, 'debtorReference looks like an outcome on demand, but names none')
-      }
       reply.code(201)
-      return collection
+      return withClient(request, ({ collections }) => {
+        const { collectionReference, collectionDate, debtorName, debtorReference } = request.body
+        const collection = collections.create(request.body)
+        hint(request, sepaHint('collectionReference', collectionReference))
+        hint(request, sepaNameHint('debtorName', debtorName))
+        if (collection.collectionDate !== collectionDate) {
+          hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
+        }
+        if (debtorReference?.startsWith('SIM-') && findOutcome(debtorReference) === undefined) {
+          hint(request, 'debtorReference looks like an outcome on demand, but names none')
+        }
+        return collection
+      })
     },
   )
 
@@ -79,7 +82,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       if (initiatedFrom !== undefined && initiatedTo !== undefined && initiatedFrom > initiatedTo) {
         hint(request, 'initiatedFrom is after initiatedTo: nothing can match')
       }
-      return request.sandbox.tenant.collections.list(request.query)
+      return withClient(request, ({ collections }) => collections.list(request.query))
     },
   )
 
@@ -97,7 +100,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         response: { 200: Collection, ...failures },
       },
     },
-    request => request.sandbox.tenant.collections.get(request.params.collectionReference),
+    request => withClient(request, ({ collections }) => collections.get(request.params.collectionReference)),
   )
 
   done()

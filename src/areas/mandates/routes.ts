@@ -3,6 +3,7 @@ import { sepaHint, sepaNameHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
+import { withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
 
@@ -32,7 +33,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       hint(request, sepaNameHint('creditor.name', creditor.name))
       hint(request, sepaNameHint('debtor.name', debtor.name))
       reply.code(201)
-      return request.sandbox.tenant.mandates.create(request.body)
+      return withClient(request, ({ mandates }) => mandates.create(request.body))
     },
   )
 
@@ -49,7 +50,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: MandateList, ...failures },
       },
     },
-    request => request.sandbox.tenant.mandates.list(request.query),
+    request => withClient(request, ({ mandates }) => mandates.list(request.query)),
   )
 
   app.get(
@@ -66,7 +67,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: Mandate, ...failures },
       },
     },
-    request => request.sandbox.tenant.mandates.get(request.params.mandateReference),
+    request => withClient(request, ({ mandates }) => mandates.get(request.params.mandateReference)),
   )
 
   app.delete(
@@ -84,7 +85,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: Mandate, ...failures },
       },
     },
-    request => request.sandbox.tenant.mandates.cancel(request.params.mandateReference),
+    request => withClient(request, ({ mandates }) => mandates.cancel(request.params.mandateReference)),
   )
 
   done()

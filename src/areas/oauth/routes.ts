@@ -6,7 +6,7 @@ import { basicOf } from '../../http/authenticate.js'
 import { sendError, toApiError } from '../../http/error-handler.js'
 import { FORM, FORM_LIMIT, parseForm } from '../../http/form.js'
 import { hint } from '../../http/hints.js'
-import { isPublicHost } from '../../http/request-context.js'
+import { isPublicHost, withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { isDecodable } from '../../http/url.js'
 import { toOAuthError } from './errors.js'
@@ -59,12 +59,12 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
         response: { 200: AccessToken, '4xx': TokenError, '5xx': TokenError },
       },
     },
-    // The tenant is that of the credentials.
     (request, reply) => {
-      const { settings, tokens } = request.sandbox.tenant
       reply.headers(UNCACHED)
-      if (usesBasic(request) && settings.tokenAuthentication === 'form') throw errors.basicRefused()
-      return tokens.issue(request.body.scope)
+      return withClient(request, ({ settings, tokens }) => {
+        if (usesBasic(request) && settings.tokenAuthentication === 'form') throw errors.basicRefused()
+        return tokens.issue(request.body.scope)
+      })
     },
   )
   done()
@@ -90,21 +90,23 @@ export const metadataRoutes: FastifyPluginCallbackTypebox = (app, _options, done
         response: { 200: ServerMetadata, ...failures },
       },
     },
-    (request): ServerMetadata => {
-      const isStrict = request.sandbox.tenant.settings.tokenAuthentication === 'form'
-      // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
-      const issuer = isPublicHost(request) ? request.sandbox.publicUrl : `http://${request.sandbox.host}`
-      return {
-        issuer,
-        token_endpoint: `${issuer}/api/v1/oauth/token`,
-        grant_types_supported: ['client_credentials'],
-        token_endpoint_auth_methods_supported: ['client_secret_post', ...(isStrict ? [] : ['client_secret_basic'])],
-        // There is no authorization endpoint.
-        response_types_supported: [],
-      }
-    },
+    request => withClient(request, ({ settings }) => metadataFor(request, settings.tokenAuthentication === 'form')),
   )
   done()
+}
+
+/** Returns the metadata for a client. `isStrict`: it may not use HTTP Basic. */
+function metadataFor(request: FastifyRequest, isStrict: boolean): ServerMetadata {
+  // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
+  const issuer = isPublicHost(request) ? request.sandbox.publicUrl : `http://${request.sandbox.host}`
+  return {
+    issuer,
+    token_endpoint: `${issuer}/api/v1/oauth/token`,
+    grant_types_supported: ['client_credentials'],
+    token_endpoint_auth_methods_supported: ['client_secret_post', ...(isStrict ? [] : ['client_secret_basic'])],
+    // There is no authorization endpoint.
+    response_types_supported: [],
+  }
 }
 
 const usesBasic = (request: FastifyRequest) => basicOf(request) !== undefined

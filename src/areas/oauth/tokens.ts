@@ -11,16 +11,23 @@ export interface TokensOptions {
   readonly clientId: string
   /** The keys of the client. Those of the context are of the client whose state it is, as the original of a fork. */
   readonly keys: Pick<Ids, 'sign'>
-  /** A token of another binding is unknown, for example one from before a reset. */
-  binding(): string
+  /** The client as it is now. */
+  readonly client: TokenClient
   /** The configured scope; undefined: that of the request. */
   readonly scope: string | undefined
   /** Lifetime in seconds. */
   readonly lifetime: number
   /** The number of times that all tokens were expired. A restored state can have a smaller one. */
   readonly state: { generation: number }
-  /** Returns the number that is added to that of the state, so that the generation of new tokens never goes back. */
-  generationOffset(): number
+}
+
+/** What tokens depend on, beside the state of the tenant. */
+export interface TokenClient {
+  /** A token ends with the secret that it was issued for, with a reset, and with its client. */
+  readonly secretDigest: string
+  readonly resets: number
+  /** Is added to the generation of the state, so that the generation of new tokens never goes back. */
+  readonly tokenGenerationOffset: number
 }
 
 /** The claims of a token. */
@@ -33,20 +40,19 @@ export interface Claims {
 export const DEFAULT_SCOPE = 'payments'
 
 const toBase36 = (value: number) => value.toString(36)
-const fromBase36 = (text: string) => Number.parseInt(text, 36)
 
 /**
  * Creates the access tokens of one tenant. A token holds its claims and a signature, so none is stored.
  * Its form is `<client id>.<number>.<generation>.<expiry>.<signature>`.
  */
 export function createTokens(options: TokensOptions) {
-  const { context, clientId, keys, binding, scope, lifetime, state, generationOffset } = options
+  const { context, client, clientId, keys, scope, lifetime, state } = options
   const { clock, ids } = context
   const owner = Buffer.from(clientId).toString('base64url')
   // Makes tokens of the same second differ. It is not part of the tenant's state, so a restart may begin it again.
   let issued = 0
-  const present = () => generationOffset() + state.generation
-  const sign = (claims: string, by = keys) => by.sign('token', `${binding()}.${claims}`)
+  const present = () => client.tokenGenerationOffset + state.generation
+  const sign = (claims: string, by = keys) => by.sign('token', `${client.secretDigest}.${client.resets}.${claims}`)
 
   return {
     /**
@@ -69,9 +75,9 @@ export function createTokens(options: TokensOptions) {
       const claims = token.slice(0, end)
       const signature = token.slice(end + 1)
       // Release 1.0.0 signed with the keys of the state.
-      if (end < 0 || ![keys, ids].some(by => isSame(signature, sign(claims, by)))) return undefined
+      if (end < 0 || !(isSame(signature, sign(claims)) || isSame(signature, sign(claims, ids)))) return undefined
       const [, , generation = '', expiry = ''] = claims.split('.')
-      return { generation: fromBase36(generation), expiresAt: fromBase36(expiry) * 1000 }
+      return { generation: Number.parseInt(generation, 36), expiresAt: Number.parseInt(expiry, 36) * 1000 }
     },
     isExpired: ({ generation, expiresAt }: Claims): boolean => generation < present() || clock.now() >= expiresAt,
     /** Expires all issued tokens (control plane, POST /tokens/expire). */

@@ -4,6 +4,7 @@ import { sepaNameHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
+import { withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
 
@@ -36,10 +37,10 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       },
     },
     (request, reply) => {
-      const { tenant, region, publicUrl } = request.sandbox
+      const { region, publicUrl } = request.sandbox
       if (region === 'EU') hint(request, sepaNameHint('accountHolderName', request.body.accountHolderName))
       reply.code(201)
-      return tenant.payoutLinks.create(request.body, region, publicUrl)
+      return withClient(request, ({ payoutLinks }) => payoutLinks.create(request.body, region, publicUrl))
     },
   )
 
@@ -62,9 +63,11 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       },
     },
     (request, reply) => {
-      request.sandbox.tenant.payoutLinks.cancel(request.sandbox.region, request.params.payoutLinkId, request.body)
       reply.code(204)
-      return null
+      return withClient(request, ({ payoutLinks }) => {
+        payoutLinks.cancel(request.sandbox.region, request.params.payoutLinkId, request.body)
+        return null
+      })
     },
   )
 

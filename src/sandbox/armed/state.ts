@@ -44,6 +44,8 @@ export function createArmedList<T extends { readonly id: string }>(
       return has(id) ? this.nextId() : id
     },
     list: (): readonly T[] => items,
+    /** Whether nothing is armed. */
+    isEmpty: (): boolean => items.length === 0,
     /** Replaces all items, without checks. */
     restore(replacement: readonly T[]): void {
       items = replacement

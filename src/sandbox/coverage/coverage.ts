@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorCode, ErrorEnvelope } from '../../core/errors.js'
+import type { ErrorCode } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { isCutOff } from '../faults/state.js'
 import type { PAGES } from './schemas.js'
@@ -18,7 +18,7 @@ export type Facts = ReadonlyMap<string, ReadonlyMap<Fact, number>>
  */
 export interface Coverage {
   /** Counts an answer of a client. */
-  add(clientId: string, operation: string, facts: readonly Fact[]): void
+  add(clientId: string, operation: string, facts: ReadonlySet<Fact>): void
   /** A client begins as a fork of another. */
   fork(clientId: string, origin: string): void
   /** Starts the coverage of a client again, without its present forks. Its origin keeps what it has got so far. */
@@ -56,8 +56,8 @@ export function createCoverage(): Coverage {
   /** The origins of forks. */
   const origins = new Map<string, string>()
 
-  function factsOf(clientId: string): FactCounts {
-    const facts = own.get(clientId) ?? new FactCounts()
+  function begin(clientId: string): FactCounts {
+    const facts = new FactCounts()
     own.set(clientId, facts)
     return facts
   }
@@ -65,7 +65,7 @@ export function createCoverage(): Coverage {
   function handOver(clientId: string) {
     const origin = origins.get(clientId)
     const facts = own.get(clientId)
-    if (origin !== undefined && facts !== undefined) factsOf(origin).merge(facts)
+    if (origin !== undefined && facts !== undefined) (own.get(origin) ?? begin(origin)).merge(facts)
     own.delete(clientId)
     for (const [fork, of] of origins) {
       if (of !== clientId) continue
@@ -86,7 +86,7 @@ export function createCoverage(): Coverage {
 
   return {
     add(clientId, operation, facts) {
-      const counts = factsOf(clientId)
+      const counts = own.get(clientId) ?? begin(clientId)
       for (const fact of facts) counts.count(operation, fact)
     },
     fork: (clientId, origin) => void origins.set(clientId, origin),
@@ -114,36 +114,33 @@ export function coverAnswer(
   request: FastifyRequest,
   { statusCode }: FastifyReply,
 ): void {
-  const { faults, content } = request.sandbox
+  const { faults, content, route } = request.sandbox
   if (request.is404 || (faults !== null && isCutOff(faults))) return
   const { cursor } = request.query as { cursor?: string }
-  coverage.add(
-    clientId,
-    request.sandbox.route.config.operation as string,
-    factsOf(statusCode, content, cursor !== undefined),
-  )
+  const facts = factsOf(statusCode, (content ?? {}) as Content, cursor !== undefined)
+  coverage.add(clientId, route.config.operation as string, facts)
+}
+
+/** The members of a record, of a list or of an error that count. */
+interface Content {
+  readonly status?: unknown
+  readonly data?: readonly (Content | null)[]
+  readonly code?: ErrorCode
 }
 
 /** Returns the facts of an answer. `isFollowing`: the request has a cursor. */
-const factsOf = (status: number, content: unknown, isFollowing: boolean): Fact[] => [
-  `status ${status}`,
-  ...(status < 400 ? factsOfRecords(content, isFollowing) : factsOfError(content)),
-]
-
-/** The members of a record or of a list that count. */
-type Content = { readonly status?: unknown; readonly data?: readonly ({ readonly status?: unknown } | null)[] }
-
-function factsOfRecords(content: unknown, isFollowing: boolean): Fact[] {
-  const { data, status } = (content ?? {}) as Content
-  const states = new Set((data ?? [{ status }]).map(record => record?.status))
-  const facts = [...states].filter(state => typeof state === 'string').map((state): Fact => `state ${state}`)
+function factsOf(status: number, content: Content, isFollowing: boolean): ReadonlySet<Fact> {
+  const facts = new Set<Fact>([`status ${status}`])
+  const { code, data } = content
+  if (status >= 400) {
+    // A fault can answer any code. Only those of the catalogue count, which bounds the facts.
+    if (code !== undefined && Object.hasOwn(catalogue, code)) facts.add(`errorCode ${code}`)
+    return facts
+  }
+  for (const record of data ?? [content]) {
+    if (typeof record?.status === 'string') facts.add(`state ${record.status}`)
+  }
   if (data === undefined) return facts
-  if (data.length === 0) facts.push('page empty')
-  return [...facts, isFollowing ? 'page following' : 'page first']
-}
-
-/** A fault can answer any code. Only those of the catalogue count, which bounds the facts. */
-function factsOfError(content: unknown): Fact[] {
-  const { code } = (content ?? {}) as Partial<ErrorEnvelope>
-  return code !== undefined && Object.hasOwn(catalogue, code) ? [`errorCode ${code}`] : []
+  if (data.length === 0) facts.add('page empty')
+  return facts.add(isFollowing ? 'page following' : 'page first')
 }

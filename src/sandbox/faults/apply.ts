@@ -20,13 +20,14 @@ const targetOf = (request: FastifyRequest) => ({
 
 /** Whether an armed fault applies to a request. Counts nothing. */
 export const hasFault = (request: FastifyRequest, { faults }: Faulty, realNow: number): boolean =>
-  !faults.isEmpty() && faults.matches(targetOf(request), realNow)
+  faults.matches(targetOf(request), realNow)
 
 /**
- * Applies the armed faults to a request, and counts it. `faultDelivery` does the rest.
+ * Applies the armed faults to a request that they match, and counts it. `faultDelivery` does the rest.
  * @throws the error of a fault that keeps the request from being applied
  */
 export function applyFaults(request: FastifyRequest, { faults }: Faulty, realNow: number): void {
+  if (!faults.matches(targetOf(request), realNow)) return
   const applied = faults.apply(targetOf(request), realNow)
   request.sandbox.faults = applied
   const { effect } = applied

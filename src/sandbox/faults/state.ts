@@ -142,8 +142,6 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
       restore(all)
       return fault
     },
-    /** Whether the list is empty. */
-    isEmpty: (): boolean => list().length === 0,
     stateOf,
     /** Returns the real time at which the next fault expires; Infinity: none does. */
     nextExpiry: (realNow: number): number =>

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createGlob } from '../../core/glob.js'
 import { firstIndex } from '../../core/records/binary-search.js'
@@ -55,13 +56,14 @@ export interface Exchange {
   /** The time of the tenant. */
   readonly at: Instant
   readonly method: string
-  /** The path and query. */
+  /** As received. */
   readonly target: string
-  readonly headers: Readonly<Record<string, unknown>>
+  readonly headers: IncomingHttpHeaders
   /** The fields of a form, the text of another body, or a note of one that cannot be shown. */
   readonly form: Readonly<Record<string, string>> | undefined
   readonly bodyText: string | undefined
-  readonly bodyNote: string | undefined
+  /** The size of a document that was uploaded, in bytes. */
+  readonly uploadLength: number | undefined
   /** Whether it is a token request, which can hold secrets in any place. */
   readonly isToken: boolean
   readonly status: number | null
@@ -249,7 +251,8 @@ export function select<E>(
 
 /** Shows an exchange. Each member is masked when it is read: most are not. */
 export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): LoggedExchange {
-  const { method, target, isToken, status, responseText, faults, hints } = exchange
+  const { method, isToken, status, responseText, faults, hints } = exchange
+  const target = originForm(exchange.target)
   const path = pathOf(target)
   return {
     seq,
@@ -293,15 +296,14 @@ const OVERHEAD = 2048
 
 /** Returns an exchange as it is kept. */
 export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload: unknown, at: Instant): Exchange {
-  const { faults, form, bodyText, route } = request.sandbox
+  const { faults, form, bodyText, route, hints, upload } = request.sandbox
   const { method } = request
   const { headers } = request.raw
   const isCut = faults !== null && isCutOff(faults)
-  const target = originForm(request.originalUrl)
+  const { originalUrl: target } = request
   const bodyLength = form === undefined ? (bodyText?.length ?? 0) : Number(headers['content-length'] ?? FORM_LIMIT)
   const responseText = isCut || method === 'HEAD' || typeof payload !== 'string' ? '' : payload
   const responseHeaders = isCut ? {} : reply.getHeaders()
-  const hints = hintsOf(request)
   const fired = (faults?.fired ?? []).map(({ id, effect }) => {
     const isTaker = isCut && effect === faults?.effect && !('when' in effect && effect.when === 'before')
     return { id, ...withoutTexts(effect), ...(isTaker && { status: reply.statusCode }) }
@@ -313,31 +315,33 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
     headers,
     form,
     bodyText,
-    bodyNote: form === undefined && bodyText === undefined ? noteOf(request) : undefined,
+    uploadLength: upload?.content.length,
     isToken: route.config.consumes === FORM,
     status: isCut ? null : reply.statusCode,
     responseHeaders,
     responseText,
     milliseconds: reply.elapsedTime + (faults?.delay ?? 0),
     faults: fired,
-    hints,
+    hints: hints.length > 0 ? hintsOf(request) : hints,
     bytes: OVERHEAD + target.length + bodyLength + responseText.length,
   }
 }
 
 /** Returns a note of a body that cannot be shown; undefined: there is no body. */
-function noteOf({ headers, sandbox: { upload } }: FastifyRequest): string | undefined {
+function noteOf({ headers, uploadLength }: Exchange): string | undefined {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   if (!hasBody) return undefined
-  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() || 'no Content-Type'
-  return upload === undefined ? `(${type}, not read)` : `(${upload.content.length} bytes of ${type})`
+  const given = String(headers['content-type'] ?? '').split(';')[0]
+  const type = given?.trim().toLowerCase() || 'no Content-Type'
+  return uploadLength === undefined ? `(${type}, not read)` : `(${uploadLength} bytes of ${type})`
 }
 
 /** Returns the masked body, or a note of one that cannot be shown; null: there was none. */
-function bodyOf({ form, bodyText, bodyNote }: Exchange): unknown {
+function bodyOf(exchange: Exchange): unknown {
+  const { form, bodyText } = exchange
   if (form !== undefined) return maskTokenRequest(form)
   if (bodyText !== undefined) return parseMasked(bodyText) ?? `(${Buffer.byteLength(bodyText)} bytes, not JSON)`
-  return bodyNote ?? null
+  return noteOf(exchange) ?? null
 }
 
 /** The longest body that is shown without being JSON, in characters. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { RegionHeader } from '../../../src/core/domain/schemas.js'
 import { assumed } from '../../../src/core/schemas.js'
+import { withClient } from '../../../src/http/request-context.js'
 import { failures } from '../../../src/http/schemas.js'
 import { NewOrder, Order, OrderList, OrderQuery } from './schemas.js'
 import type { OrderStore } from './store.js'
@@ -13,7 +13,7 @@ const common = {
 } as const
 
 // The types of the server have no orders.
-const ordersOf = ({ sandbox }: FastifyRequest) => (sandbox.tenant as unknown as { orders: OrderStore }).orders
+const ordersOf = (tenant: unknown) => (tenant as { orders: OrderStore }).orders
 
 /** /api/v1/orders */
 export const orderRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
@@ -32,7 +32,7 @@ export const orderRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
     },
     (request, reply) => {
       reply.code(201)
-      return ordersOf(request).create(request.body, request.sandbox.region)
+      return withClient(request, tenant => ordersOf(tenant).create(request.body, request.sandbox.region))
     },
   )
 
@@ -48,7 +48,7 @@ export const orderRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
         response: { 200: OrderList, ...failures },
       },
     },
-    request => ordersOf(request).list(request.sandbox.region, request.query),
+    request => withClient(request, tenant => ordersOf(tenant).list(request.sandbox.region, request.query)),
   )
 
   done()

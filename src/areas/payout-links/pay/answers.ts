@@ -105,7 +105,8 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Ap
     .send(html(reply, renderNotice(notice)))
 }
 
-const embeddersOf = ({ sandbox }: FastifyRequest, link: StoredPayoutLink) => sandbox.tenant.payoutLinks.embedders(link)
+const embeddersOf = ({ sandbox }: FastifyRequest, link: StoredPayoutLink) =>
+  (sandbox.tenant as PageTenant).payoutLinks.embedders(link)
 
 /** Whether the state of a link is the reason of a refusal. */
 const isOfState = (code: ErrorCode) => code === 'PAYOUT_LINK_CLOSED' || code === 'PAYOUT_LINK_ALREADY_CLAIMED'

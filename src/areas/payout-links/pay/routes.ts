@@ -1,12 +1,12 @@
 import formbody from '@fastify/formbody'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { isSame } from '../../../core/digests.js'
 import { errors } from '../../../core/errors.js'
 import { check } from '../../../http/compilers.js'
 import { toApiError } from '../../../http/error-handler.js'
 import { FORM, FORM_LIMIT } from '../../../http/form.js'
 import { sendBrowserFile } from '../../../http/pages/browser-files.js'
+import { readClient, withClient } from '../../../http/request-context.js'
 import { failures } from '../../../http/schemas.js'
 import type { StoredPayoutLink } from '../schemas.js'
 import { Claim } from '../schemas.js'
@@ -17,15 +17,6 @@ import { parsePageForm, problemsOf, toClaim, valuesOf } from './form.js'
 import { countAction } from './limit.js'
 import { PageAction, PageParams, PageQuery, PageState } from './schemas.js'
 
-export interface PageOptions {
-  /** Makes a handler that runs in a transaction of the client of its page. */
-  inTransaction(handler: RouteHandlerMethod): RouteHandlerMethod
-  /** Reads the tenant of a page in its transaction, then calls back. */
-  look(request: FastifyRequest, read: () => void, done: (error?: Error) => void): void
-  /** Returns the tenant of a page, in its transaction. @throws CLIENT_NOT_FOUND */
-  tenantOf(request: FastifyRequest): PageTenant
-}
-
 /** The schema of a file that browsers load. */
 const FILE = { hide: true, 'x-fidelity': 'assumed', tags: ['pages'], response: failures } as const
 
@@ -33,8 +24,7 @@ const FILE = { hide: true, 'x-fidelity': 'assumed', tags: ['pages'], response: f
  * The pages of payout links, below `/pay`, and the SDK for embedded ones. The service documents that there are such
  * pages (interface, Other endpoints). All else is assumed (decisions §8).
  */
-export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, options, done) => {
-  const { inTransaction, look, tenantOf } = options
+export const payoutLinkPages: FastifyPluginCallback = (app, _options, done) => {
   app.register(formbody, { parser: parsePageForm })
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toApiError(error, request)))
   const schema = {
@@ -58,11 +48,12 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
         summary: 'The page of a payout link, or its state for callers that prefer JSON',
       },
     },
-    inTransaction((request, reply) => {
-      const { tenant, link } = find(request, reply)
-      if (!mayRead(request, tenant, link)) tenant.payoutLinks.assertOpen(link.payoutLinkId)
-      return wantsJson(request) ? link : html(reply, pageOf(request, tenant, link))
-    }),
+    (request, reply) =>
+      withClient(request, tenant => {
+        const link = find(request, reply, tenant)
+        if (!mayRead(request, tenant, link)) tenant.payoutLinks.assertOpen(link.payoutLinkId)
+        return wantsJson(request) ? link : html(reply, pageOf(request, tenant, link))
+      }),
   )
 
   app.post(
@@ -73,12 +64,11 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
         consumes: `application/json or ${FORM}`,
       },
       preHandler: (request, reply, next) => {
-        const count = () => {
+        const count = (tenant: PageTenant) => {
           // First, so that a refusal is a page of the link.
-          const { tenant, link } = find(request, reply)
-          countAction(tenant, link.payoutLinkId, reply)
+          countAction(tenant, find(request, reply, tenant).payoutLinkId, reply)
         }
-        look(request, count, next)
+        void (async () => readClient(request, count))().then(() => next(), next)
       },
       schema: {
         ...schema,
@@ -87,34 +77,35 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
         body: PageAction,
       },
     },
-    inTransaction((request, reply) => {
-      const { tenant, link } = find(request, reply)
-      const { payoutLinks, ids } = tenant
-      const { payoutLinkId } = link
-      const { action, token = '', remarks } = request.body as PageAction
-      if (!isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
-      payoutLinks.assertOpen(payoutLinkId)
+    (request, reply) =>
+      withClient(request, tenant => {
+        const link = find(request, reply, tenant)
+        const { payoutLinks, ids } = tenant
+        const { payoutLinkId } = link
+        const { action, token = '', remarks } = request.body as PageAction
+        if (!isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
+        payoutLinks.assertOpen(payoutLinkId)
 
-      const answer = (changed: StoredPayoutLink) => {
-        const receipt = receiptOf(ids, payoutLinkId)
-        if (wantsJson(request)) return { ...changed, receipt }
-        reply.code(303).header('location', addressOf(link, { ...(request.query as PageQuery), receipt }))
-        return ''
-      }
-      if (action === 'decline') {
-        return answer(payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }))
-      }
-      const given = valuesOf(link, request.body as PageAction)
-      const problems = wantsJson(request) ? {} : problemsOf(link, given)
-      if (Object.keys(problems).length > 0) {
-        reply.code(400)
-        return html(reply, pageOf(request, tenant, link, { values: given, problems }))
-      }
-      const claim = toClaim(link, request.body as PageAction) as Claim
-      check(Claim, claim, 'INVALID_FIELD')
-      payoutLinks.assertPayable(payoutLinkId, claim)
-      return answer(payoutLinks.claim(payoutLinkId, claim))
-    }),
+        const answer = (changed: StoredPayoutLink) => {
+          const receipt = receiptOf(ids, payoutLinkId)
+          if (wantsJson(request)) return { ...changed, receipt }
+          reply.code(303).header('location', addressOf(link, { ...(request.query as PageQuery), receipt }))
+          return ''
+        }
+        if (action === 'decline') {
+          return answer(payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }))
+        }
+        const given = valuesOf(link, request.body as PageAction)
+        const problems = wantsJson(request) ? {} : problemsOf(link, given)
+        if (Object.keys(problems).length > 0) {
+          reply.code(400)
+          return html(reply, pageOf(request, tenant, link, { values: given, problems }))
+        }
+        const claim = toClaim(link, request.body as PageAction) as Claim
+        check(Claim, claim, 'INVALID_FIELD')
+        payoutLinks.assertPayable(payoutLinkId, claim)
+        return answer(payoutLinks.claim(payoutLinkId, claim))
+      }),
   )
 
   const { assets, sdk } = loadAssets()
@@ -134,15 +125,14 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
    * Finds the link of a page, and lets only the pages of its partner frame it.
    * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, UI_MODE_MISMATCH, ORIGIN_NOT_ALLOWED
    */
-  function find(request: FastifyRequest, reply: FastifyReply) {
+  function find(request: FastifyRequest, reply: FastifyReply, tenant: PageTenant) {
     const { payoutLinkId } = request.params as { payoutLinkId: string }
-    const tenant = tenantOf(request)
     const { embedder } = request.query as PageQuery
     const link = tenant.payoutLinks.read(payoutLinkId)
     // The page of a refusal without a link shows nothing of it.
     if (embedder !== undefined) tenant.payoutLinks.assertEmbedder(link, embedder)
     request.sandbox.payoutLink = link
     reply.headers(headersOf(tenant.payoutLinks.embedders(link)))
-    return { tenant, link }
+    return link
   }
 }
