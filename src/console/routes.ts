@@ -162,12 +162,12 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   })
   /** The requests that came past the checks of the host, the origin and the token. */
   const admitted = new WeakSet<FastifyRequest>()
-  app.addHook('onRequest', (request, reply, next) => {
+  app.addHook('onRequest', function admitPage(request, reply, next) {
     admitted.add(request)
     reply.headers(HEADERS)
     next()
   })
-  app.addHook('preValidation', ({ query }, _reply, next) => {
+  app.addHook('preValidation', function dropEmptyFilters({ query }, _reply, next) {
     // A form for a filter sends its empty fields, too.
     const given = query as Record<string, unknown>
     for (const name of Object.keys(given)) if (given[name] === '') delete given[name]

@@ -33,7 +33,7 @@ export function createIds(seed: string, scope: string, earlier: Readonly<Record<
       return bytes.readUIntBE(0, 6) / 2 ** 48
     },
     /** Returns the signature of a text: 16 characters of base64url (96 bits). */
-    sign: (purpose: string, text: string): string => digest(`sign\0${purpose}\0${text}`).slice(0, 16),
+    sign: (purpose: string, text: string): string => digestOf(`${key}\0sign\0${purpose}\0${text}`).slice(0, 16),
     /** Sets the counters back to earlier values. */
     rewind(to: Readonly<Record<string, number>>): void {
       counters = { ...to }

@@ -15,7 +15,7 @@ export const logging = fp((app, _options, done) => {
     done()
     return
   }
-  app.addHook('onResponse', (request, reply, next) => {
+  app.addHook('onResponse', function logRequest(request, reply, next) {
     const { method, originalUrl, sandbox } = request
     const { statusCode: status, elapsedTime } = reply
     const ms = Math.round(elapsedTime * 10) / 10

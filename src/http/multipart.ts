@@ -35,7 +35,7 @@ export const multipart = fp<MultipartOptions>((app, { accepts, formats }, done) 
     }
     request.sandbox.upload = upload
   })
-  app.addHook('preValidation', (request, _reply, next) => {
+  app.addHook('preValidation', function requireFile(request, _reply, next) {
     if (request.sandbox.upload === undefined) throw errors.missing(PART)
     next()
   })

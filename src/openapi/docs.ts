@@ -130,7 +130,7 @@ export const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
 export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => {
   const { documents } = options
   const bundle = loadOnce(() => readFile(assetOf('scalar.js')))
-  app.addHook('onRequest', (_request, reply, next) => {
+  app.addHook('onRequest', function addPageHeaders(_request, reply, next) {
     reply.header('x-content-type-options', 'nosniff')
     next()
   })

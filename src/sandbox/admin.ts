@@ -25,7 +25,7 @@ export const admin = fp<AdminOptions>((app, { adminToken }, done) => {
   const hasToken = (request: FastifyRequest) =>
     isSame(digestOf(bearerOf(request) ?? basicOf(request)?.password ?? ''), expected)
 
-  app.addHook('onRequest', (request, _reply, next) => {
+  app.addHook('onRequest', function requireAdminToken(request, _reply, next) {
     if (!request.sandbox.route.config.isOpen && !hasToken(request)) throw errors.adminTokenRequired()
     next()
   })

@@ -26,7 +26,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
     if (refusal.code === 'INVALID_CLIENT' && usesBasic(request)) reply.header('www-authenticate', 'Basic realm="oauth"')
     return sendError(reply, refusal, toOAuthError(refusal))
   })
-  app.addHook('preValidation', (request, _reply, next) => {
+  app.addHook('preValidation', function readCredentials(request, _reply, next) {
     const form = (request.body ?? undefined) as Record<string, string> | undefined
     const basic = basicOf(request)
     // RFC 6749 §3.2: a parameter without a value counts as left out.

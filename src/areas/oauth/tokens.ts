@@ -79,7 +79,8 @@ export function createTokens(options: TokensOptions) {
       const [, , generation = '', expiry = ''] = claims.split('.')
       return { generation: Number.parseInt(generation, 36), expiresAt: Number.parseInt(expiry, 36) * 1000 }
     },
-    isExpired: ({ generation, expiresAt }: Claims): boolean => generation < present() || clock.now() >= expiresAt,
+    isExpired: ({ generation, expiresAt }: Claims): boolean =>
+      generation < client.tokenGenerationOffset + state.generation || clock.now() >= expiresAt,
     /** Expires all issued tokens (control plane, POST /tokens/expire). */
     expireAll(): void {
       state.generation++

@@ -17,7 +17,7 @@ export const faultDelivery = fp<{ timers: Timers }>((app, { timers }, done) => {
     next()
   })
 
-  app.addHook('onSend', (request, reply, payload, next) => {
+  app.addHook('onSend', function deliver(request, reply, payload, next) {
     if (request.sandbox.faults === null) {
       next()
       return
