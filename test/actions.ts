@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import type { Kind } from '../src/console/kinds.js'
-import { legalMoves } from '../src/core/records/state-machine.js'
+import { legalTransitions } from '../src/core/records/lifecycle.js'
 import { command } from './command.js'
 import { fieldsOf, open, submit } from './console/pages.js'
 import type { Client } from './helper.js'
@@ -21,7 +21,7 @@ export async function pressAll(t: Test, { app, clientId, control }: Client, kind
   const { body: before } = await control('GET', '/state')
   for (const status of lifecycle.states) {
     const { data } = (await control('GET', `/${path}?status=${status}`)).body
-    for (const { verb, to } of legalMoves(lifecycle.table, status)) {
+    for (const { verb, to } of legalTransitions(lifecycle.table, status)) {
       const what = `${verb} a record of ${name} that is ${status}`
       const isOffered = async (reference: string) =>
         (await control('GET', `/${path}/${reference}`)).body.legal?.some((move: { verb: string }) => move.verb === verb)

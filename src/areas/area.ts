@@ -3,8 +3,8 @@ import type { TArray, TObject, TSchema } from '@sinclair/typebox'
 import type { Region } from '../core/domain/regions.js'
 import type { ErrorCode } from '../core/errors.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
+import type { Lifecycle } from '../core/records/lifecycle.js'
 import type { Entry, Found, Page, SearchQuery, StagedRecords, StoredRecord } from '../core/records/repository.js'
-import type { Lifecycle } from '../core/records/state-machine.js'
 import type { DuePosition, DueTransition, Explained } from '../core/records/stateful-repository.js'
 import type { StoreContext } from '../core/tenant-context.js'
 import type { Instant } from '../core/time/time.js'
@@ -58,7 +58,7 @@ export interface StatefulStore extends Store {
    */
   explain(reference: string, publicUrl: string, region?: Region): Explained<unknown>
   /** Makes a transition for the control plane. @throws as `explain`, ILLEGAL_TRANSITION, the errors of its body */
-  transition(reference: string, verb: string, body?: object, region?: Region): void
+  forceTransition(reference: string, verb: string, body?: object, region?: Region): void
 }
 
 /** The operations that every store of records with outcomes has. */

@@ -8,7 +8,7 @@ import { textOf } from '../core/text.js'
 import { addOpenDays, onOrAfter, T2 } from '../core/time/business-days.js'
 import { parseDuration } from '../core/time/duration.js'
 import type { Instant } from '../core/time/time.js'
-import { addDays, formatInstant, instantOf, localDate } from '../core/time/time.js'
+import { addDays, formatDay, formatInstant, instantOf, localTime, timeOfDay } from '../core/time/time.js'
 import { toList, toNoun } from '../core/words.js'
 import type { SeedRecords } from '../sandbox/state/schemas.js'
 
@@ -64,15 +64,15 @@ function resolveDate(text: string, now: Instant): string {
   const moment = MOMENT.exec(text)
   if (moment !== null) return formatInstant(now + shift(text, moment[1], moment[2]) * 1000)
 
-  const today = localDate(now, T2.zone)
+  const today = localTime(now, T2.zone).day
   const date = DATE.exec(text)
-  if (date !== null) return addDays(today, Math.trunc(shift(text, date[1], date[2]) / SECONDS_PER_DAY))
+  if (date !== null) return formatDay(addDays(today, Math.trunc(shift(text, date[1], date[2]) / SECONDS_PER_DAY)))
 
   const openDay = OPEN_DAY.exec(text)
   if (openDay === null) throw new Error(`${text} is no relative date`)
   const [, sign, days, time] = openDay
   const day = days === undefined ? onOrAfter(T2, today) : addOpenDays(T2, today, Number(`${sign}${days}`))
-  return time === undefined ? day : formatInstant(instantOf(day, time, T2.zone))
+  return time === undefined ? formatDay(day) : formatInstant(instantOf(day, timeOfDay(time), T2.zone))
 }
 
 const SECONDS_PER_DAY = 86_400

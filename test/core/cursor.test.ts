@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Region } from '../../src/core/domain/regions.js'
 import { createIds } from '../../src/core/ids.js'
-import { createCursors } from '../../src/core/records/cursor.js'
+import { createCursors } from '../../src/core/records/list.js'
 
 const AT = Date.parse('2026-11-02T09:00:00Z')
 const REFUSAL = { code: 'INVALID_CURSOR', field: 'cursor', status: 400 }

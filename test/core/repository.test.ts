@@ -4,11 +4,29 @@ import type { Region } from '../../src/core/domain/regions.js'
 import { createIds } from '../../src/core/ids.js'
 import { createChangeLog } from '../../src/core/records/changes.js'
 import { createEventLog } from '../../src/core/records/events.js'
-import { createPlainRepository } from '../../src/core/records/plain-repository.js'
-import { createRepository } from '../../src/core/records/repository.js'
-import { createStatefulRepository } from '../../src/core/records/stateful-repository.js'
+import type { Step } from '../../src/core/records/lifecycle.js'
+import { PlainRepository } from '../../src/core/records/plain-repository.js'
+import { StatefulRepository } from '../../src/core/records/stateful-repository.js'
+import type { RecordNames, StoreContext } from '../../src/core/tenant-context.js'
 import { createClock } from '../../src/core/time/clock.js'
 import { formatInstant, parseInstant } from '../../src/core/time/time.js'
+
+/** Makes the context of a store of its own, at an instant. */
+function contextOf(names: Partial<RecordNames>, now = 0): StoreContext {
+  let sequence = 0
+  return {
+    clock: createClock({ now, mode: 'frozen', rate: 1, realNow: 0 }),
+    ids: createIds('seed', 'acme'),
+    events: createEventLog(),
+    changes: createChangeLog(),
+    room: { used: 0, most: Infinity },
+    nextSequence: () => ++sequence,
+    names: {
+      ...{ name: 'things', path: 'things', kind: undefined, reference: 'reference', notFound: 'ROUTE_NOT_FOUND' },
+      ...names,
+    },
+  }
+}
 
 interface Thing {
   readonly thingReference: string
@@ -27,21 +45,10 @@ t.test(
     })
     fc.assert(
       fc.property(fc.array(thing, { maxLength: 30 }), query, (input, { colour, limit, even }) => {
-        const repository = createRepository<Thing>(
-          {},
-          {
-            ids: createIds('seed', 'acme'),
-            changes: createChangeLog(),
-            room: { used: 0, most: Infinity },
-            names: {
-              ...{ name: 'things', path: 'things', kind: undefined },
-              ...{ reference: 'thingReference', notFound: 'ROUTE_NOT_FOUND' as const },
-            },
-          },
-        )
+        const repository = new PlainRepository<Thing>(contextOf({ reference: 'thingReference' }))
         for (const [index, { hour, colour }] of input.entries()) {
           const record = { thingReference: `${index}`, colour }
-          repository.add({ createdAt: hour * 3_600_000, sequence: index + 1, region: 'EU', record })
+          repository.store({ createdAt: hour * 3_600_000, sequence: index + 1, region: 'EU', record })
         }
         const matches = ({ thingReference }: Thing) => !even || Number(thingReference) % 2 === 0
         const expected = input
@@ -53,7 +60,7 @@ t.test(
         const found: string[] = []
         let cursor: string | undefined
         do {
-          const list = repository.list('EU', { fields: { colour }, matches, cursor, limit })
+          const list = repository.page('EU', { fields: { colour }, matches, cursor, limit })
           found.push(...list.data.map(({ thingReference }) => thingReference))
           if (list.totalCount !== expected.length || list.hasMore !== found.length < expected.length) return false
           cursor = list.nextCursor ?? undefined
@@ -83,21 +90,8 @@ t.test(
     )
     type Step = { do: string; region: Region; number: number; status?: string; steps: number }
     const fresh = () => {
-      const changes = createChangeLog()
-      const context = {
-        ...{ ids: createIds('seed', 'acme'), changes },
-        names: {
-          name: 'bills',
-          path: 'bills',
-          kind: undefined,
-          reference: 'reference',
-          notFound: 'BILL_NOT_FOUND',
-        } as const,
-        clock: createClock({ now: 0, mode: 'frozen', rate: 1, realNow: 0 }),
-        room: { used: 0, most: Infinity },
-        nextSequence: () => 0,
-      }
-      return [changes, createPlainRepository<Bill>({}, context)] as const
+      const context = contextOf({ name: 'bills' })
+      return [context.changes, new PlainRepository<Bill>(context)] as const
     }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
@@ -110,9 +104,10 @@ t.test(
           const [known] = repository.find(reference).filter(entry => entry.region === region)
           const length = changes.length()
           if (what === 'create' && known === undefined)
-            repository.add({ createdAt: 0, sequence: ++sequence, region, record })
+            repository.store({ createdAt: 0, sequence: ++sequence, region, record })
           if (what === 'move' && known !== undefined) repository.change(known, { record })
-          if (what === 'note' && known !== undefined) repository.update(known, { note: sequence })
+          if (what === 'note' && known !== undefined)
+            repository.change(known, { record: { ...known.record, note: sequence } })
           if (changes.length() > length) marks.push(length)
           // The changes of an operation that throws are undone, the last one first.
           if (what === 'fail' && marks.length > 0) changes.undoTo(marks.splice(-back - 1)[0] ?? changes.length())
@@ -124,10 +119,10 @@ t.test(
           if (what === 'load')
             repository.load({ region, reference, createdAt: 0, sequence: known?.sequence ?? ++sequence, record })
           if (what === 'restore') {
-            const snapshots = [...repository.ofStore.capture()]
+            const snapshots = [...repository.capture()]
             marks.length = 0
             ;[changes, repository] = fresh()
-            repository.ofStore.restore(snapshots, 'bills')
+            repository.restore(snapshots, 'bills')
             changes.clear()
           }
           const counted: Record<string, number> = {}
@@ -154,45 +149,45 @@ interface Door {
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Creates a repository of doors, which open by themselves a day after their creation. */
-function createDoors(onOpened = () => {}) {
-  const clock = createClock({ now: DAY, mode: 'frozen', rate: 1, realNow: 0 })
-  const [changes, events] = [createChangeLog(), createEventLog()]
-  let sequence = 0
-  const context = {
-    ...{ clock, changes, events, ids: createIds('seed', 'acme') },
-    names: { name: 'doors', path: 'doors', kind: 'door', reference: 'reference', notFound: 'ROUTE_NOT_FOUND' } as const,
-    room: { used: 0, most: Infinity },
-    nextSequence: () => ++sequence,
+/** Doors, which open by themselves a day after their creation. */
+class Doors extends StatefulRepository<Door, Door['status'], 'open' | 'shut'> {
+  constructor(
+    context: StoreContext,
+    readonly onOpened: () => void,
+  ) {
+    super(context, { SHUT: { open: 'OPEN' }, OPEN: { shut: 'SHUT' } })
   }
-  const doors = createStatefulRepository<Door, Door['status'], 'open' | 'shut'>(
-    {
-      lifecycle: { SHUT: { open: 'OPEN' }, OPEN: { shut: 'SHUT' } },
-      index: door => door.house,
-      createdAt: door => door.createdAt,
-      plan: ({ status, createdAt }) =>
-        status === 'SHUT' ? { at: (parseInstant(createdAt) as number) + DAY, verb: 'open', cause: 'time' } : null,
-      onTransition: onOpened,
-    },
-    context,
-  )
+
+  protected override createdAtOf = ({ createdAt }: Door) => createdAt
+  protected override indexOf = ({ house }: Door) => house
+  protected override afterTransition = () => this.onOpened()
+
+  protected override stepAfter({ status, createdAt }: Door): Step<'open'> | null {
+    if (status === 'OPEN') return null
+    return { at: (parseInstant(createdAt) as number) + DAY, verb: 'open', cause: 'time' }
+  }
+}
+
+function createDoors(onOpened = () => {}) {
+  const context = contextOf({ name: 'doors', kind: 'door' }, DAY)
+  const { clock, changes, events } = context
+  const doors = new Doors(context, onOpened)
   const create = (number: number, hour: number) => {
     const at = formatInstant(hour * HOUR)
     const door = { reference: `${number}`, house: `${number % 3}`, createdAt: at, updatedAt: at }
-    return doors.create('EU', { ...door, status: 'SHUT' }, 'api')
+    return doors.add('EU', { ...door, status: 'SHUT' }, 'api')
   }
-  const { find, upcoming, capture, counts } = doors.ofStore
   return {
     ...{ clock, changes, events, doors, create },
     /** Returns all that can be read. */
     see: () =>
       JSON.stringify([
-        [...capture()],
-        [...counts()].sort(),
-        doors.list('EU', {}).data.map(door => door.reference),
-        Array.from({ length: 10 }, (_, number) => find(`${number}`).length),
+        [...doors.capture()],
+        [...doors.counts()].sort(),
+        doors.page('EU', {}).data.map(door => door.reference),
+        Array.from({ length: 10 }, (_, number) => doors.find(`${number}`).length),
         ['0', '1', '2'].map(house => doors.indexed(house).map(({ record }) => record.reference)),
-        [upcoming(undefined, 100), clock.nextDue()],
+        [doors.upcoming(undefined, 100), clock.nextDue()],
       ]),
   }
 }
@@ -207,7 +202,7 @@ t.test('ARCHITECTURE, What holds everywhere: changes are undone without a trace'
       const act = ({ number, hour }: { number: number; hour: number }) => {
         const [entry] = doors.find(`${number}`)
         if (entry === undefined) create(number, hour)
-        else doors.move(entry, entry.record.status === 'SHUT' ? 'open' : 'shut', 'api')
+        else doors.transition(entry, entry.record.status === 'SHUT' ? 'open' : 'shut', 'api')
       }
       earlier.forEach(act)
       changes.clear()
@@ -231,7 +226,7 @@ t.test(
     clock.advance(3 * DAY)
     t.equal(clock.now(), 3 * DAY)
     t.same([entry.record.status, entry.timeline, events.last()], ['SHUT', [1], 1])
-    const explained = () => doors.ofStore.explain(entry.record.reference, '')
+    const explained = () => doors.explain(entry.record.reference, '')
     t.match(explained(), { next: null, failed: 'See the log of the server.' })
     changes.undoTo(1)
     t.match([explained().failed, explained().next], [undefined, { to: 'OPEN' }], 'an operation that is undone')

@@ -24,7 +24,7 @@ const IS_LONG = process.env.TEST_LONG === '1'
 const CHANGES: readonly (readonly [module: string, text: string, other: string])[] = [
   ['core/ids', '`id\\0$', '`id of a later release\\0$'],
   ['core/ids', '.slice(0, 16)', '.slice(0, 20)'],
-  ['core/records/cursor', '`cursor\\0$', '`place\\0$'],
+  ['core/records/list', '`cursor\\0$', '`place\\0$'],
   ['core/domain/identifiers', 'BE BG CY CZ DE DK', 'BE BG CY CZ DK'],
   ['core/domain/identifiers', 'mod97(text.slice(7) + text.slice(0, 4)) === 1', 'false'],
   ['core/time/business-days', '-12-26`];', '-12-26`, "2026-11-09", "2026-11-10"];'],

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Area } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
 import { addOpenDays, T2 } from '../../src/core/time/business-days.js'
-import { instantOf } from '../../src/core/time/time.js'
+import { instantOf, parseDay, timeOfDay } from '../../src/core/time/time.js'
 import { resolveFixture } from '../../src/tenants/fixtures.js'
 import { REGIONS, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
@@ -149,7 +149,8 @@ const CLEARING = ['FF01', 'AC01', 'RC01', 'AG02', 'BE05', 'AM05', 'MD02', 'CNOR'
 
 /** Returns when a collection came into its state at the earliest and latest, and when it leaves it (decisions §6). */
 function timesOf({ status, reasonCode, collectionDate, debtorReference = '', initiatedAt }: Record_) {
-  const on = (days: number, time: string) => instantOf(addOpenDays(T2, collectionDate, days), time, T2.zone)
+  const on = (days: number, time: string) =>
+    instantOf(addOpenDays(T2, parseDay(collectionDate), days), timeOfDay(time), T2.zone)
   const [initiated, submitted, processed, settled] = [
     ...[Date.parse(initiatedAt), on(-2, '16:00'), on(-1, '09:00'), on(0, '14:00')],
   ] as [number, number, number, number]

@@ -3,8 +3,7 @@ import { assumed } from '../../core/schemas.js'
 import type { Row, StoreOptions } from '../area.js'
 import { accountRoutes } from './routes.js'
 import { Account, AccountQuery } from './schemas.js'
-import type { AccountStore } from './store.js'
-import { createAccountStore } from './store.js'
+import { AccountStore } from './store.js'
 
 export const accounts = {
   path: 'accounts',
@@ -20,5 +19,5 @@ export const accounts = {
   empty: 'The accounts of a client come with its fixture. The service documents no way to create one.',
   seeds: assumed(Type.Array(Account), 'Accounts. Their currency determines their region.'),
   record: Account,
-  createStore: ({ context }: StoreOptions) => createAccountStore(context),
+  createStore: ({ context }: StoreOptions) => new AccountStore(context),
 } as const satisfies Row<AccountStore>

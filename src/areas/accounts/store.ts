@@ -4,39 +4,36 @@ import type { Region } from '../../core/domain/regions.js'
 import { REGIONS, regionOf } from '../../core/domain/regions.js'
 import { errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
-import { createPlainRepository } from '../../core/records/plain-repository.js'
-import type { StoreContext } from '../../core/tenant-context.js'
+import { PlainRepository } from '../../core/records/plain-repository.js'
 import type { Account, AccountQuery } from './schemas.js'
 
-export type AccountStore = ReturnType<typeof createAccountStore>
-
 /** The tenant's own bank accounts (decisions §10). They come only from fixtures and seeding. */
-export function createAccountStore(context: StoreContext) {
-  const repository = createPlainRepository<Account>({ region: account => regionOf(account.currency) }, context)
+export class AccountStore extends PlainRepository<Account> {
+  /** @throws INVALID_CURSOR */
+  list(region: Region, { currency, cursor, limit }: AccountQuery): List<Account> {
+    return this.page(region, { fields: { currency }, cursor, limit })
+  }
 
-  return {
-    ...repository.ofStore,
+  /** Returns the holder of the newest account of a region, else of another one; undefined: there is no account. */
+  holder(region: Region): string | undefined {
+    const [account] = [region, ...REGIONS].flatMap(region => this.newest(region) ?? [])
+    return account?.record.accountHolderName
+  }
 
-    /** @throws INVALID_CURSOR */
-    list: (region: Region, { currency, cursor, limit }: AccountQuery): List<Account> =>
-      repository.list(region, { fields: { currency }, cursor, limit }),
+  /**
+   * Checks seeded accounts. The region follows from the currency.
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD, with the path of the record before the field
+   */
+  stage(accounts: readonly Account[], path: string) {
+    return this.stageAll(accounts, path, record => {
+      const region = regionOf(record.currency)
+      assertIdentifiers(region, record)
+      return { region, record }
+    })
+  }
 
-    /** Returns the holder of the newest account of a region, else of another one; undefined: there is no account. */
-    holder(region: Region): string | undefined {
-      const [account] = [region, ...REGIONS].flatMap(region => repository.newest(region) ?? [])
-      return account?.record.accountHolderName
-    },
-
-    /**
-     * Checks seeded accounts. The region follows from the currency.
-     * @throws DUPLICATE_REFERENCE, INVALID_FIELD, with the path of the record before the field
-     */
-    stage: (accounts: readonly Account[], path: string) =>
-      repository.stage(accounts, path, record => {
-        const region = regionOf(record.currency)
-        assertIdentifiers(region, record)
-        return { region, record }
-      }),
+  protected override regionOf({ currency }: Account): Region {
+    return regionOf(currency)
   }
 }
 

@@ -5,8 +5,8 @@ import { lifecycleOf } from '../area.js'
 import { billLifecycle } from './lifecycle.js'
 import { billRoutes } from './routes.js'
 import { Bill, BillParams, BillQuery, NewBill, SeedBill } from './schemas.js'
-import type { BillStore, Counterparties } from './store.js'
-import { createBillStore } from './store.js'
+import type { Counterparties } from './store.js'
+import { BillStore } from './store.js'
 
 export const bills = {
   path: 'bills',
@@ -34,6 +34,5 @@ export const bills = {
   seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
   record: Bill,
   errors: ['INCONSISTENT_BILL_UPDATE'],
-  createStore: ({ context, stores: { counterparties } }: StoreOptions<{ counterparties: Counterparties }>) =>
-    createBillStore(context, counterparties),
+  createStore: (options: StoreOptions<{ counterparties: Counterparties }>) => new BillStore(options),
 } as const satisfies Row<BillStore>

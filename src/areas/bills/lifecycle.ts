@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../../core/records/state-machine.js'
+import type { Lifecycle } from '../../core/records/lifecycle.js'
 
 /** Not documented (assumed, decisions §9). All but CANCELLED follow the open amount. */
 export const BILL_STATUSES = ['OPEN', 'PARTIALLY_PAID', 'PAID', 'CANCELLED'] as const

@@ -3,8 +3,7 @@ import { assumed } from '../../core/schemas.js'
 import type { Row, StoreOptions } from '../area.js'
 import { counterpartyRoutes } from './routes.js'
 import { Counterparty, CounterpartyUpdate, SeedCounterparty } from './schemas.js'
-import type { CounterpartyStore } from './store.js'
-import { createCounterpartyStore } from './store.js'
+import { CounterpartyStore } from './store.js'
 
 export const counterparties = {
   path: 'counterparties',
@@ -20,5 +19,5 @@ export const counterparties = {
   empty: 'A counterparty comes with its first bill, or with a fixture. The service documents no way to create one.',
   seeds: assumed(Type.Array(SeedCounterparty), 'Counterparties.'),
   record: Counterparty,
-  createStore: ({ context }: StoreOptions) => createCounterpartyStore(context),
+  createStore: ({ context }: StoreOptions) => new CounterpartyStore(context),
 } as const satisfies Row<CounterpartyStore>

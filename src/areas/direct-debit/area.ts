@@ -15,8 +15,8 @@ import {
   SeedCollection,
   StoredCollection,
 } from './schemas.js'
-import type { CollectionStore, Mandates } from './store.js'
-import { createCollectionStore } from './store.js'
+import type { Mandates } from './store.js'
+import { CollectionStore } from './store.js'
 import { stateAt } from './timing.js'
 
 /** The transitions take a reason code. */
@@ -73,6 +73,5 @@ export const collections = {
   stateAt,
   record: StoredCollection,
   errors: ['MANDATE_ALREADY_USED'],
-  createStore: ({ context, stores: { mandates }, takeOutcome }: StoreOptions<{ mandates: Mandates }>) =>
-    createCollectionStore(context, mandates, takeOutcome),
+  createStore: (options: StoreOptions<{ mandates: Mandates }>) => new CollectionStore(options),
 } as const satisfies Row<CollectionStore>

@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../../core/records/state-machine.js'
+import type { Lifecycle } from '../../core/records/lifecycle.js'
 
 /** Documented: interface, Collection request status. */
 export const COLLECTION_STATUSES = [

@@ -1,4 +1,4 @@
-import type { LegalMove } from '../../core/records/stateful-repository.js'
+import type { LegalTransition } from '../../core/records/lifecycle.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { codesOf } from './reason-codes.js'
 
@@ -111,7 +111,7 @@ const PATH: readonly CollectionStatus[] = ['PENDING', 'SUBMITTED', 'PROCESSING',
 export function isPossible(
   { from, verb, reasonCode, stuckIn }: Outcome,
   status: CollectionStatus,
-  legal: readonly LegalMove[],
+  legal: readonly LegalTransition[],
 ): boolean {
   const at = PATH.indexOf(status)
   if (at < 0 || at > PATH.indexOf(from ?? stuckIn ?? 'SETTLED')) return false

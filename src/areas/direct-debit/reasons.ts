@@ -1,15 +1,15 @@
 import { errors } from '../../core/errors.js'
-import { legalMoves, next } from '../../core/records/state-machine.js'
-import type { LegalMove } from '../../core/records/stateful-repository.js'
+import type { LegalTransition } from '../../core/records/lifecycle.js'
+import { assertLegal, legalTransitions } from '../../core/records/lifecycle.js'
 import { addOpenDays, T2 } from '../../core/time/business-days.js'
-import type { CalendarDate, Instant } from '../../core/time/time.js'
-import { addDays, addMonths, formatInstant, localDate } from '../../core/time/time.js'
+import type { Day, Instant } from '../../core/time/time.js'
+import { addDays, addMonths, DAY, formatInstant, localTime, parseDay } from '../../core/time/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { Limit, Phase, PhaseRules } from './reason-codes.js'
 import { codesOf, findReasonCode, phases, REASONED_STATUSES } from './reason-codes.js'
 import type { Timed } from './timing.js'
-import { wallClock } from './timing.js'
+import { inZoneOfT2 } from './timing.js'
 
 /** A group of reason codes that a transition can have, and the end of their time limit. */
 interface Window {
@@ -17,16 +17,16 @@ interface Window {
   readonly until: Instant | null
 }
 
-const endOf = (date: CalendarDate): Instant => wallClock(date, '23:59') + 59_000
+const endOf = (day: Day): Instant => inZoneOfT2(day, DAY - 1000)
 
 /** Counts from noon, so that daylight saving time cannot change the date. */
-const monthsAfter = (date: CalendarDate, months: number): CalendarDate =>
-  localDate(addMonths(wallClock(date, '12:00'), months), T2.zone)
+const monthsAfter = (day: Day, months: number): Day =>
+  localTime(addMonths(inZoneOfT2(day, DAY / 2), months), T2.zone).day
 
 /** Returns the last day of a limit, counted from the collection date. */
-function lastDay(date: CalendarDate, limit: Limit): CalendarDate {
-  if ('openDays' in limit) return addOpenDays(T2, date, limit.openDays)
-  return 'days' in limit ? addDays(date, limit.days) : monthsAfter(date, limit.months)
+function lastDay(day: Day, limit: Limit): Day {
+  if ('openDays' in limit) return addOpenDays(T2, day, limit.openDays)
+  return 'days' in limit ? addDays(day, limit.days) : monthsAfter(day, limit.months)
 }
 
 /** Returns the reason codes of a transition with their limits (decisions §6). Empty: it has none. */
@@ -35,7 +35,7 @@ function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Win
     .filter(([, rules]) => rules.from === status && rules.verb === verb)
     .map(([phase, { limit }]) => ({
       codes: codesOf(phase),
-      until: limit === undefined ? null : endOf(lastDay(collectionDate, limit)),
+      until: limit === undefined ? null : endOf(lastDay(parseDay(collectionDate), limit)),
     }))
 }
 
@@ -44,8 +44,8 @@ const openAt = (windows: readonly Window[], now: Instant) =>
   windows.filter(({ until }) => until === null || now <= until)
 
 /** Returns the transitions that are legal at an instant, with their reason codes and time limits. */
-export function legalMovesAt(collection: Timed, now: Instant): LegalMove[] {
-  return legalMoves(collectionLifecycle, collection.status).flatMap<LegalMove>(({ verb, to }) => {
+export function legalTransitionsAt(collection: Timed, now: Instant): LegalTransition[] {
+  return legalTransitions(collectionLifecycle, collection.status).flatMap<LegalTransition>(({ verb, to }) => {
     const windows = windowsOf(collection, verb)
     if (windows.length === 0) return { verb, to }
     return openAt(windows, now).map(({ codes, until }) => ({
@@ -69,7 +69,7 @@ export function reasonFor(
   now: Instant,
 ): string | undefined {
   const { status } = collection
-  next(collectionLifecycle, status, verb, 'collection')
+  assertLegal(collectionLifecycle, status, verb, 'collection')
   const windows = windowsOf(collection, verb)
   if (windows.length === 0 && given === undefined) return undefined
 

@@ -1,14 +1,16 @@
-import type { Step } from '../../core/records/stateful-repository.js'
+import type { Step } from '../../core/records/lifecycle.js'
 import { addOpenDays, onOrAfter, T2 } from '../../core/time/business-days.js'
-import type { CalendarDate, Instant } from '../../core/time/time.js'
+import type { CalendarDate, Day, Instant } from '../../core/time/time.js'
 import {
   addDays,
+  formatDay,
   formatInstant,
   instantOf,
   isCalendarDate,
   isMoment,
-  localDate,
   localTime,
+  parseDay,
+  timeOfDay,
 } from '../../core/time/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
@@ -21,18 +23,23 @@ export interface Timed extends Steered {
   readonly collectionDate: CalendarDate
 }
 
-/** Returns the instant of a time of day on a date, in the time zone of T2. */
-export const wallClock = (date: CalendarDate, time: string): Instant => instantOf(date, time, T2.zone)
+const MORNING = timeOfDay('09:00')
+const AFTERNOON = timeOfDay('14:00')
+/** Collections are submitted at this time of day, and later requests count as the next day's (decisions §6). */
+const CUT_OFF = timeOfDay('16:00')
+
+/** Returns the instant of a time of day, in the time zone of T2. */
+export const inZoneOfT2 = (day: Day, time: number): Instant => instantOf(day, time, T2.zone)
 
 /** Returns when a collection is submitted to the scheme. */
-export const submissionOf = (date: CalendarDate): Instant => wallClock(addOpenDays(T2, date, -2), '16:00')
-const processingOf = (date: CalendarDate): Instant => wallClock(addOpenDays(T2, date, -1), '09:00')
-const settlementOf = (date: CalendarDate): Instant => wallClock(date, '14:00')
+export const submissionOf = (day: Day): Instant => inZoneOfT2(addOpenDays(T2, day, -2), CUT_OFF)
+const processingOf = (day: Day): Instant => inZoneOfT2(addOpenDays(T2, day, -1), MORNING)
+const settlementOf = (day: Day): Instant => inZoneOfT2(day, AFTERNOON)
 
-function returnOf(date: CalendarDate, reasonCode?: string): Instant {
-  if (reasonCode === 'MD06') return wallClock(addDays(date, 30), '14:00')
-  if (reasonCode === 'MD01') return wallClock(addDays(date, 60), '14:00')
-  return wallClock(addOpenDays(T2, date, 2), '14:00')
+function returnOf(day: Day, reasonCode?: string): Instant {
+  if (reasonCode === 'MD06') return inZoneOfT2(addDays(day, 30), AFTERNOON)
+  if (reasonCode === 'MD01') return inZoneOfT2(addDays(day, 60), AFTERNOON)
+  return inZoneOfT2(addOpenDays(T2, day, 2), AFTERNOON)
 }
 
 /** When a collection leaves a state by an outcome on demand. */
@@ -48,22 +55,22 @@ const OUTCOME_AT = {
  * @throws ILLEGAL_TRANSITION (it has an outcome that this release lacks)
  */
 export function nextStep(collection: Timed): Step<CollectionVerb> | null {
-  const { status, collectionDate } = collection
+  const { status } = collection
   const outcome = outcomeOf(collection)
   if (outcome?.stuckIn === status) return null
 
   if (outcome !== undefined && outcome.from === status && outcome.verb !== undefined) {
     const { from, verb, reasonCode } = outcome
-    const at = OUTCOME_AT[from](collectionDate, reasonCode)
+    const at = OUTCOME_AT[from](parseDay(collection.collectionDate), reasonCode)
     return { at, verb, cause: 'outcome', ...(reasonCode !== undefined && { reasonCode }) }
   }
   switch (status) {
     case 'PENDING':
-      return { at: submissionOf(collectionDate), verb: 'submit', cause: 'time' }
+      return { at: submissionOf(parseDay(collection.collectionDate)), verb: 'submit', cause: 'time' }
     case 'SUBMITTED':
-      return { at: processingOf(collectionDate), verb: 'process', cause: 'time' }
+      return { at: processingOf(parseDay(collection.collectionDate)), verb: 'process', cause: 'time' }
     case 'PROCESSING':
-      return { at: settlementOf(collectionDate), verb: 'settle', cause: 'time' }
+      return { at: settlementOf(parseDay(collection.collectionDate)), verb: 'settle', cause: 'time' }
     default:
       return null
   }
@@ -83,10 +90,10 @@ interface Reached {
 export function stateAt(seed: Readonly<Record<string, unknown>>, now: Instant): Reached | undefined {
   const { collectionDate, initiatedAt } = seed
   if (typeof collectionDate !== 'string' || !isCalendarDate(collectionDate) || !isMoment(initiatedAt)) return undefined
-  const date = onOrAfter(T2, collectionDate)
+  const settlesOn = formatDay(onOrAfter(T2, parseDay(collectionDate)))
   let reached: Reached = { status: 'PENDING', updatedAt: initiatedAt }
   for (;;) {
-    const step = nextStep({ ...seed, ...reached, collectionDate: date })
+    const step = nextStep({ ...seed, ...reached, collectionDate: settlesOn })
     if (step === null || step.at > now) return reached
     const { at, verb, reasonCode } = step
     const status = (collectionLifecycle[reached.status] as Partial<Record<CollectionVerb, CollectionStatus>>)[verb]
@@ -95,12 +102,8 @@ export function stateAt(seed: Readonly<Record<string, unknown>>, now: Instant): 
   }
 }
 
-/** Requests after this time of day count as the next day's (decisions §6). */
-const CUT_OFF = '16:00:00'
-
 /** Returns the first and the last collection date that are accepted at an instant (decisions §6). */
-export function collectionDateBounds(now: Instant): { earliest: CalendarDate; latest: CalendarDate } {
-  const today = localDate(now, T2.zone)
-  const isAfterCutOff = localTime(now, T2.zone) > CUT_OFF
-  return { earliest: addOpenDays(T2, today, isAfterCutOff ? 3 : 2), latest: addDays(today, 365) }
+export function collectionDateBounds(now: Instant): { readonly earliest: Day; readonly latest: Day } {
+  const { day: today, time } = localTime(now, T2.zone)
+  return { earliest: addOpenDays(T2, today, time > CUT_OFF ? 3 : 2), latest: addDays(today, 365) }
 }

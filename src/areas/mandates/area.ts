@@ -5,8 +5,7 @@ import { lifecycleOf } from '../area.js'
 import { mandateLifecycle } from './lifecycle.js'
 import { mandateRoutes } from './routes.js'
 import { Mandate, MandateParams, MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
-import type { MandateStore } from './store.js'
-import { createMandateStore, stateAt } from './store.js'
+import { MandateStore, stateAt } from './store.js'
 
 export const mandates = {
   path: 'mandates',
@@ -38,5 +37,5 @@ export const mandates = {
   seeds: assumed(Type.Array(SeedMandate), 'Mandates in any state.'),
   stateAt,
   record: StoredMandate,
-  createStore: ({ context, settings }: StoreOptions) => createMandateStore(context, () => settings.mandateActivation),
+  createStore: (options: StoreOptions) => new MandateStore(options),
 } as const satisfies Row<MandateStore>

@@ -1,5 +1,5 @@
-import type { Lifecycle } from '../../core/records/state-machine.js'
-import { legalMoves } from '../../core/records/state-machine.js'
+import type { Lifecycle } from '../../core/records/lifecycle.js'
+import { legalTransitions } from '../../core/records/lifecycle.js'
 
 /** The states of a mandate. ACTIVE and CANCELLED are documented (interface, Mandate), the others assumed (decisions §7). */
 export const MANDATE_STATUSES = ['PENDING', 'ACTIVE', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
@@ -15,7 +15,7 @@ export const mandateLifecycle: Lifecycle<MandateStatus, MandateVerb> = {
   FAILED: {},
 }
 
-export const FINAL_STATUSES = MANDATE_STATUSES.filter(status => legalMoves(mandateLifecycle, status).length === 0)
+export const FINAL_STATUSES = MANDATE_STATUSES.filter(status => legalTransitions(mandateLifecycle, status).length === 0)
 
 /** A mandate expires after this time without a presented collection (SEPA Core rulebook; decisions §7). */
 export const MONTHS_UNTIL_EXPIRY = 36

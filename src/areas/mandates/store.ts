@@ -1,128 +1,132 @@
 import type { Static } from '@sinclair/typebox'
 import { errors } from '../../core/errors.js'
+import type { Step } from '../../core/records/lifecycle.js'
 import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
-import { createStatefulRepository } from '../../core/records/stateful-repository.js'
-import type { StoreContext } from '../../core/tenant-context.js'
+import { StatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Instant } from '../../core/time/time.js'
-import { addMonths, formatInstant, isMoment, localDate, parseInstant } from '../../core/time/time.js'
+import { addMonths, formatDay, formatInstant, isMoment, localTime, parseInstant } from '../../core/time/time.js'
+import type { StoreOptions } from '../area.js'
 import type { MandateStatus, MandateVerb } from './lifecycle.js'
 import { FINAL_STATUSES, MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
 import type { MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
 
-export type MandateStore = ReturnType<typeof createMandateStore>
+/** The mandates of one tenant, all in region EU (decisions §7). */
+export class MandateStore extends StatefulRepository<StoredMandate, MandateStatus, MandateVerb> {
+  readonly #settings: StoreOptions['settings']
 
-/**
- * The mandates of one tenant, all in region EU (decisions §7).
- * @param activation whether a new mandate is ACTIVE at once or PENDING until the control plane activates it
- */
-export function createMandateStore(context: StoreContext, activation: () => 'automatic' | 'manual') {
-  const { clock } = context
+  constructor({ context, settings }: StoreOptions) {
+    super(context, mandateLifecycle)
+    this.#settings = settings
+  }
 
-  const repository = createStatefulRepository<StoredMandate, MandateStatus, MandateVerb>(
-    {
-      lifecycle: mandateLifecycle,
-      region: () => 'EU',
-      createdAt: mandate => mandate.createdAt,
-      begins: ({ status }) => (status === 'FAILED' ? 'PENDING' : 'ACTIVE'),
-      plan: mandate => (mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null),
-    },
-    context,
-  )
+  /** @throws DUPLICATE_REFERENCE, INVALID_FIELD (frequency of a ONE_OFF mandate) */
+  create(input: NewMandate): StoredMandate {
+    const status = this.#settings.mandateActivation === 'manual' ? 'PENDING' : 'ACTIVE'
+    const mandate = build(input, this.context.clock.now(), status)
+    this.assertUnused('EU', mandate.mandateReference)
+    return this.add('EU', mandate, 'api').record
+  }
 
-  function build(input: NewMandate, now: Instant, status: MandateStatus): StoredMandate {
-    if (input.type === 'ONE_OFF' && input.frequency !== undefined) {
-      throw errors.invalid('frequency', 'frequency goes only with type RECURRING.')
-    }
-    const { mandateReference, type, frequency, creditor, debtor } = input
+  /** @throws MANDATE_NOT_FOUND */
+  get(mandateReference: string): StoredMandate {
+    return this.entry('EU', mandateReference).record
+  }
+
+  /** Returns whether a collection is presented as scheduled: its mandate is active. */
+  permits(mandateReference: string): boolean {
+    return this.get(mandateReference).status === 'ACTIVE'
+  }
+
+  /** Returns whether a mandate exists and is in a final state. */
+  isFinal(mandateReference: string): boolean {
+    return this.find(mandateReference).some(({ record }) => FINAL_STATUSES.includes(record.status))
+  }
+
+  /** @throws INVALID_CURSOR */
+  list({ status, type, debtorReference, cursor, limit }: Static<typeof MandateQuery>): List<StoredMandate> {
+    return this.page('EU', {
+      fields: { status, type },
+      matches: ({ debtor }) => debtorReference === undefined || debtor.reference === debtorReference,
+      cursor,
+      limit,
+    })
+  }
+
+  /**
+   * Cancels an active mandate (interface, Mandate). Its pending collections follow.
+   * @throws MANDATE_NOT_FOUND, MANDATE_NOT_ACTIVE
+   */
+  cancel(mandateReference: string): StoredMandate {
+    const entry = this.entry('EU', mandateReference)
+    if (entry.record.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, entry.record.status)
+    return this.transition(entry, 'cancel', 'api')
+  }
+
+  /** Records that a collection was presented to the scheme, which restarts the 36 months until expiry. */
+  presented(mandateReference: string, at: Instant): void {
+    const entry = this.entry('EU', mandateReference)
+    const lastPresentedAt = formatInstant(at)
+    if (lastPresentedAt > (entry.record.lastPresentedAt ?? '')) this.replace(entry, { lastPresentedAt })
+  }
+
+  /**
+   * Checks seeded mandates, of any state.
+   * @throws the errors of `create`, with the path of the record before the field
+   */
+  stage(
+    seeds: readonly SeedMandate[],
+    path: string,
+  ): StagedRecords & { find(reference: string): StoredMandate | undefined } {
+    const now = this.context.clock.now()
+    const staged = this.stageAll(seeds, path, seed => {
+      const { status = 'ACTIVE', createdAt = formatInstant(now), updatedAt = createdAt, lastPresentedAt } = seed
+      const presented = lastPresentedAt !== undefined && { lastPresentedAt }
+      return { region: 'EU', record: { ...build(seed, now, status), createdAt, updatedAt, ...presented } }
+    })
+    const byReference = new Map(staged.records.map(({ record }) => [record.mandateReference, record]))
     return {
-      mandateReference,
-      type,
-      ...(frequency !== undefined && { frequency }),
-      mode: 'CORE',
-      scheme: 'SEPA',
-      currency: 'EUR',
-      signatureDate: input.signatureDate ?? localDate(now, 'Europe/Berlin'),
-      creditor,
-      debtor,
-      status,
-      createdAt: formatInstant(now),
-      updatedAt: formatInstant(now),
+      ...staged,
+      /** Finds a stored or staged mandate. */
+      find: reference => byReference.get(reference) ?? this.find(reference)[0]?.record,
     }
   }
 
-  const entryOf = (mandateReference: string) => repository.get('EU', mandateReference)
+  protected override regionOf() {
+    return 'EU' as const
+  }
 
+  protected override createdAtOf({ createdAt }: StoredMandate): string {
+    return createdAt
+  }
+
+  protected override firstStateOf({ status }: StoredMandate): MandateStatus {
+    return status === 'FAILED' ? 'PENDING' : 'ACTIVE'
+  }
+
+  protected override stepAfter(mandate: StoredMandate): Step<MandateVerb> | null {
+    return mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null
+  }
+}
+
+function build(input: NewMandate, now: Instant, status: MandateStatus): StoredMandate {
+  if (input.type === 'ONE_OFF' && input.frequency !== undefined) {
+    throw errors.invalid('frequency', 'frequency goes only with type RECURRING.')
+  }
+  const { mandateReference, type, frequency, creditor, debtor } = input
   return {
-    ...repository.ofStore,
-
-    /** @throws DUPLICATE_REFERENCE, INVALID_FIELD (frequency of a ONE_OFF mandate) */
-    create(input: NewMandate): StoredMandate {
-      const mandate = build(input, clock.now(), activation() === 'manual' ? 'PENDING' : 'ACTIVE')
-      repository.assertUnused('EU', mandate.mandateReference)
-      return repository.create('EU', mandate, 'api').record
-    },
-
-    /** @throws MANDATE_NOT_FOUND */
-    get: (mandateReference: string): StoredMandate => entryOf(mandateReference).record,
-
-    /** Returns whether a collection is presented as planned: its mandate is active. */
-    permits: (mandateReference: string): boolean => entryOf(mandateReference).record.status === 'ACTIVE',
-
-    /** Returns whether a mandate exists and is in a final state. */
-    isFinal: (mandateReference: string): boolean =>
-      repository.find(mandateReference).some(({ record }) => FINAL_STATUSES.includes(record.status)),
-
-    /** @throws INVALID_CURSOR */
-    list({ status, type, debtorReference, cursor, limit }: Static<typeof MandateQuery>): List<StoredMandate> {
-      return repository.list('EU', {
-        fields: { status, type },
-        matches: ({ debtor }) => debtorReference === undefined || debtor.reference === debtorReference,
-        cursor,
-        limit,
-      })
-    },
-
-    /**
-     * Cancels an active mandate (interface, Mandate). Its pending collections follow.
-     * @throws MANDATE_NOT_FOUND, MANDATE_NOT_ACTIVE
-     */
-    cancel(mandateReference: string): StoredMandate {
-      const entry = entryOf(mandateReference)
-      if (entry.record.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, entry.record.status)
-      return repository.move(entry, 'cancel', 'api')
-    },
-
-    /** Records that a collection was presented to the scheme, which restarts the 36 months until expiry. */
-    presented(mandateReference: string, at: Instant): void {
-      const entry = entryOf(mandateReference)
-      const presentedAt = formatInstant(at)
-      if (presentedAt > (entry.record.lastPresentedAt ?? '')) {
-        repository.update(entry, { lastPresentedAt: presentedAt })
-      }
-    },
-
-    /**
-     * Checks seeded mandates, of any state.
-     * @throws the errors of `create`, with the path of the record before the field
-     */
-    stage(
-      mandates: readonly SeedMandate[],
-      path: string,
-    ): StagedRecords & { find(reference: string): StoredMandate | undefined } {
-      const now = clock.now()
-      const staged = repository.stage(mandates, path, seed => {
-        const { status = 'ACTIVE', createdAt = formatInstant(now), updatedAt = createdAt, lastPresentedAt } = seed
-        const presented = lastPresentedAt !== undefined && { lastPresentedAt }
-        return { region: 'EU', record: { ...build(seed, now, status), createdAt, updatedAt, ...presented } }
-      })
-      const byReference = new Map(staged.records.map(({ record }) => [record.mandateReference, record]))
-      return {
-        ...staged,
-        /** Finds a stored or staged mandate. */
-        find: (reference: string) => byReference.get(reference) ?? repository.find(reference)[0]?.record,
-      }
-    },
+    mandateReference,
+    type,
+    ...(frequency !== undefined && { frequency }),
+    mode: 'CORE',
+    scheme: 'SEPA',
+    currency: 'EUR',
+    signatureDate: input.signatureDate ?? formatDay(localTime(now, 'Europe/Berlin').day),
+    creditor,
+    debtor,
+    status,
+    createdAt: formatInstant(now),
+    updatedAt: formatInstant(now),
   }
 }
 

@@ -17,8 +17,8 @@ import {
   SeedPayoutLink,
   StoredPayoutLink,
 } from './schemas.js'
-import type { Accounts, PayoutLinkStore } from './store.js'
-import { createPayoutLinkStore } from './store.js'
+import type { Accounts } from './store.js'
+import { PayoutLinkStore } from './store.js'
 
 export const payoutLinks = {
   path: 'payout-links',
@@ -69,5 +69,5 @@ export const payoutLinks = {
   seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
   record: StoredPayoutLink,
   errors: ['REGION_CURRENCY_MISMATCH', 'AMOUNT_LIMIT_EXCEEDED', 'ORIGIN_NOT_ALLOWED'],
-  createStore: (options: StoreOptions<{ accounts: Accounts }>) => createPayoutLinkStore(options),
+  createStore: (options: StoreOptions<{ accounts: Accounts }>) => new PayoutLinkStore(options),
 } as const satisfies Row<PayoutLinkStore>

@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../../core/records/state-machine.js'
+import type { Lifecycle } from '../../core/records/lifecycle.js'
 
 /** The states are not documented (assumed, decisions §8). */
 export const PAYOUT_LINK_STATUSES = [

@@ -2,7 +2,7 @@ import type { Region } from '../../core/domain/regions.js'
 import type { BusinessCalendar } from '../../core/time/business-days.js'
 import { addOpenDays, FED, T2, UK } from '../../core/time/business-days.js'
 import type { Instant } from '../../core/time/time.js'
-import { instantOf, localDate } from '../../core/time/time.js'
+import { instantOf, localTime, timeOfDay } from '../../core/time/time.js'
 import type { PayoutMethod } from './claim-rules.js'
 
 export type { PayoutMethod } from './claim-rules.js'
@@ -19,7 +19,7 @@ interface MethodRules {
 
 const afterSeconds = (seconds: number) => (claimedAt: Instant) => claimedAt + seconds * 1000
 const onOpenDay = (calendar: BusinessCalendar, days: number, time: string) => (claimedAt: Instant) =>
-  instantOf(addOpenDays(calendar, localDate(claimedAt, calendar.zone), days), time, calendar.zone)
+  instantOf(addOpenDays(calendar, localTime(claimedAt, calendar.zone).day, days), timeOfDay(time), calendar.zone)
 
 export const payoutMethods: Readonly<Record<PayoutMethod, MethodRules>> = {
   'SEPA-CT': { region: 'EU', limit: '999999999.99', paidAt: onOpenDay(T2, 1, '14:00') },

@@ -1,6 +1,6 @@
 import type { LifecycleRow } from '../../areas/index.js'
 import type { Event } from '../../core/records/events.js'
-import { legalMoves } from '../../core/records/state-machine.js'
+import { legalTransitions } from '../../core/records/lifecycle.js'
 import { formatMoment, partsOf } from '../moments.js'
 import { Scroll, toneOf } from './parts.js'
 
@@ -33,7 +33,7 @@ function placesOf({ table, states, line }: LifecycleRow): ReadonlyMap<string, Pl
   const used = new Map<number, number>()
   for (const state of states) {
     if (places.has(state)) continue
-    const from = line.findLastIndex(one => legalMoves(table, one).some(({ to }) => to === state))
+    const from = line.findLastIndex(one => legalTransitions(table, one).some(({ to }) => to === state))
     const y = (used.get(from + 1) ?? 0) + 1
     used.set(from + 1, y)
     places.set(state, { x: from + 1, y })
@@ -88,7 +88,7 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
   const reached = reachedIn(timeline)
   const isTaken = (from: string, to: string) => timeline.some(event => event.from === from && event.to === to)
   const edges = lifecycle.states.flatMap(from =>
-    legalMoves(lifecycle.table, from).map(({ verb, to }) => ({
+    legalTransitions(lifecycle.table, from).map(({ verb, to }) => ({
       key: `${from}-${verb}`,
       ends: [places.get(from), places.get(to)] as [Place, Place],
       kind: isTaken(from, to) ? 'taken' : from === status && next?.to === to ? 'next' : 'possible',

@@ -7,7 +7,8 @@ import type { SteeredStore, TransitionForm } from '../../areas/index.js'
 import type { Region } from '../../core/domain/regions.js'
 import { regionOf } from '../../core/domain/regions.js'
 import { errors } from '../../core/errors.js'
-import type { Explained, LegalMove } from '../../core/records/stateful-repository.js'
+import type { LegalTransition } from '../../core/records/lifecycle.js'
+import type { Explained } from '../../core/records/stateful-repository.js'
 import { toTitle, toWords } from '../../core/words.js'
 import { Card, Facts } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
@@ -176,8 +177,13 @@ function Moves({ page, kind, explained: { record, legal } }: RecordProps) {
 }
 
 /** Returns the call of a move with its fields. */
-function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Omit<Action, 'id' | 'label'> {
-  const { verb } = limits[0] as LegalMove
+function moveOf(
+  page: Page,
+  kind: Kind,
+  record: AnyRecord,
+  limits: readonly LegalTransition[],
+): Omit<Action, 'id' | 'label'> {
+  const { verb } = limits[0] as LegalTransition
   const params = { [kind.reference]: referenceOf(kind, record) }
   const path = `${kind.calls}/:${kind.reference}`
   const move = kind.lifecycle?.transitions[verb]

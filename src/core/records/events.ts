@@ -1,4 +1,4 @@
-import { firstIndex } from './binary-search.js'
+import { firstIndex } from './list.js'
 
 /** The cause of a transition: an API call, time, a call of the control plane, or an outcome on demand. */
 export type Cause = 'api' | 'time' | 'control' | 'outcome'

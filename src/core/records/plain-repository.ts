@@ -1,9 +1,8 @@
 import type { Region } from '../domain/regions.js'
-import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
-import type { Placed, RepositoryOptions, Snapshot } from './repository.js'
-import { createRepository } from './repository.js'
+import type { Entry, Placed, Snapshot, StagedRecords } from './repository.js'
+import { Repository } from './repository.js'
 
 /** A record without a lifecycle in a state document. */
 export interface RecordSnapshot<R> extends Snapshot<R> {
@@ -11,45 +10,44 @@ export interface RecordSnapshot<R> extends Snapshot<R> {
   readonly createdAt: string
 }
 
-/** Creates a repository of records without a lifecycle. */
-export function createPlainRepository<R>(
-  options: RepositoryOptions<R>,
-  context: Pick<StoreContext, 'clock' | 'ids' | 'changes' | 'names' | 'room' | 'nextSequence'>,
-) {
-  const repository = createRepository<R>(options, context)
-  const { size, counts, find, search, entries, toStored, load } = repository
+/** The records of a kind without a lifecycle. */
+export class PlainRepository<R extends object> extends Repository<R> {
+  /** Stores a new record. Its reference must be unused. @throws RECORD_LIMIT_REACHED */
+  add(region: Region, record: R): Entry<R> {
+    const { clock, nextSequence } = this.context
+    return this.store({ createdAt: clock.now(), sequence: nextSequence(), region, record })
+  }
 
-  /** Stores a new record. Its reference must be unused. */
-  const create = (region: Region, record: R) =>
-    repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
+  /** Changes members of a record, and returns it. */
+  protected replace(entry: Entry<R>, members: Partial<R>): R {
+    const record = { ...entry.record, ...members }
+    this.change(entry, { record })
+    return record
+  }
+
+  /** Checks seeded records. @see Repository.stageEach */
+  protected stageAll<S>(seeds: readonly S[], path: string, place: (seed: S) => Placed<R>): StagedRecords<R> {
+    return this.stageEach(seeds, path, place, ({ region, record }) => this.add(region, record))
+  }
 
   /** Captures the records for a state document. */
-  const capture = (): RecordSnapshot<R>[] =>
-    entries().map(({ region, sequence, createdAt, record }) => ({
+  capture(): RecordSnapshot<R>[] {
+    return this.entries().map(({ region, sequence, createdAt, record }) => ({
       region,
       sequence,
       createdAt: formatInstant(createdAt),
       record,
     }))
+  }
 
   /**
    * Stores the records of a state document. The repository is empty.
    * @throws DUPLICATE_REFERENCE, INVALID_FIELD
    */
-  function restore(snapshots: readonly RecordSnapshot<R>[], path: string): void {
-    repository.assertConsistent(snapshots, path)
+  restore(snapshots: readonly RecordSnapshot<R>[], path: string): void {
+    this.assertConsistent(snapshots, path)
     for (const { createdAt, ...snapshot } of snapshots) {
-      repository.add({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
+      this.store({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
     }
-  }
-
-  return {
-    ...repository,
-    create,
-    /** As that of the repository. */
-    stage: <S>(seeds: readonly S[], path: string, place: (seed: S) => Placed<R>) =>
-      repository.stage(seeds, path, place, ({ region, record }) => create(region, record)),
-    /** The operations that every store has. */
-    ofStore: { size, counts, find, search, entries, toStored, load, capture, restore },
   }
 }

@@ -5,22 +5,19 @@ import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant } from '../time/time.js'
 import { toNoun, toTitle, toWords } from '../words.js'
-import { firstIndex } from './binary-search.js'
-import type { Cursors, Position } from './cursor.js'
-import { createCursors } from './cursor.js'
-import type { Filter, List, Listed, PageQuery } from './list.js'
-import { comparePositions, filterRecords, MOST_WEIGHT, page } from './list.js'
-
-/** Records that are checked. `add` stores them. @throws RECORD_LIMIT_REACHED */
-export interface StagedRecords<R = unknown> {
-  readonly records: readonly Placed<R>[]
-  add(): void
-}
+import type { Cursors, Filter, List, Listed, PageQuery, Position } from './list.js'
+import { comparePositions, createCursors, filterRecords, firstIndex, insertSorted, MAX_WEIGHT, page } from './list.js'
 
 /** A record with its region. */
 export interface Placed<R> {
   readonly region: Region
   readonly record: R
+}
+
+/** Records that are checked. `add` stores them. @throws RECORD_LIMIT_REACHED */
+export interface StagedRecords<R = unknown> {
+  readonly records: readonly Placed<R>[]
+  add(): void
 }
 
 /** A stored record with its region and its position in the list. Only the repository changes it. */
@@ -68,16 +65,7 @@ export interface Page<T> {
 }
 
 /** The most records of a page of a search. */
-export const MOST_FOUND = 50
-
-export interface RepositoryOptions<R> {
-  /** Returns the region that the record must be in. Left out if the record does not determine it. */
-  region?(record: R): Region
-  /** Returns the number of items in a record that can have many: a page ends early behind them. */
-  weight?(record: R): number
-  /** Returns a value by which records are looked up together, and which never changes. */
-  index?(record: R): string
-}
+export const MAX_FOUND = 50
 
 interface RegionRecords<E> {
   readonly byReference: Map<string, E>
@@ -86,101 +74,143 @@ interface RegionRecords<E> {
   readonly cursors: Cursors
 }
 
+/** The members of records of any kind, by their names. */
+type Members = Readonly<Record<string, unknown>>
+
 /**
- * Creates the records of one kind of one tenant: per region a map by reference and an array sorted by position.
+ * The records of one kind of one tenant: per region a map by reference and an array sorted by position.
  * Two regions can hold the same reference (decisions §4). Records are immutable: a change replaces the record.
  */
-export function createRepository<R, E extends Entry<R> = Entry<R>>(
-  options: RepositoryOptions<R>,
-  { ids, changes, names, room }: Pick<StoreContext, 'ids' | 'changes' | 'names' | 'room'>,
-) {
-  const { index, weight = () => 0 } = options
-  const { name: kind, reference: referenceField } = names
-  const referenceOf = (record: R): string => (record as Readonly<Record<string, string>>)[referenceField] as string
-  const regions = {
-    __proto__: null,
-    ...Object.fromEntries(
-      REGIONS.map(region => [
-        region,
-        { byReference: new Map(), entries: [], cursors: createCursors(ids, { path: names.path, region }) },
-      ]),
-    ),
-  } as unknown as Record<Region, RegionRecords<E>>
-  const searches = createCursors(ids, { path: `/_sandbox/${names.path}` })
-  const byIndex = new Map<string, E[]>()
+export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
+  readonly #regions: Readonly<Record<Region, RegionRecords<E>>>
+  readonly #searches: Cursors
+  readonly #byIndex = new Map<string, E[]>()
   /** Kept with each change: a client can have too many records to count them for each page. */
-  const counts = new Map<string, number>()
+  readonly #byStatus = new Map<string, number>()
 
-  function count({ record }: E, by: 1 | -1) {
-    const { status } = record as { status?: string }
-    if (status === undefined) return
-    const counted = (counts.get(status) ?? 0) + by
-    if (counted === 0) counts.delete(status)
-    else counts.set(status, counted)
-  }
-
-  /** Sets members of an entry. */
-  function set(entry: E, members: Partial<E>) {
-    count(entry, -1)
-    Object.assign(entry, members)
-    count(entry, 1)
-  }
-
-  function insert(entry: E) {
-    const { byReference, entries } = regions[entry.region]
-    byReference.set(referenceOf(entry.record), entry)
-    room.used++
-    // Usually the end: only seeded records can be older than the latest one.
-    entries.splice(placeOf(entry), 0, entry)
-    count(entry, 1)
-    if (index === undefined) return
-    const value = index(entry.record)
-    const indexed = byIndex.get(value)
-    if (indexed === undefined) byIndex.set(value, [entry])
-    // A database returns the records in the order of their last changes.
-    else
-      indexed.splice(
-        firstIndex(indexed, other => other.sequence > entry.sequence),
-        0,
-        entry,
-      )
-  }
-
-  /** Removes the entry that was inserted last. */
-  function removeLast(entry: E) {
-    const { byReference, entries } = regions[entry.region]
-    byReference.delete(referenceOf(entry.record))
-    room.used--
-    entries.splice(placeOf(entry) - 1, 1)
-    count(entry, -1)
-    if (index !== undefined) byIndex.get(index(entry.record))?.pop()
-  }
-
-  /** Returns the place behind all entries at or before the position of an entry. */
-  const placeOf = (entry: E) => {
-    const { entries } = regions[entry.region]
-    return firstIndex(entries, other => comparePositions(other, entry) > 0)
-  }
-
-  /** Changes members of an entry. `undone` is called if that is undone. */
-  function change(entry: E, members: Partial<E>, undone?: () => void) {
-    const names = Object.keys(members) as (keyof E)[]
-    const before = Object.fromEntries(names.map(name => [name, entry[name]])) as Partial<E>
-    set(entry, members)
-    changes.add({
-      kind,
-      entry,
-      undo() {
-        set(entry, before)
-        undone?.()
-      },
+  constructor(protected readonly context: StoreContext) {
+    const { ids, names } = context
+    const create = (region: Region): RegionRecords<E> => ({
+      byReference: new Map(),
+      entries: [],
+      cursors: createCursors(ids, { path: names.path, region }),
     })
+    this.#regions = { EU: create('EU'), IN: create('IN'), US: create('US'), UK: create('UK') }
+    this.#searches = createCursors(ids, { path: `/_sandbox/${names.path}` })
+  }
+
+  /** Returns the region that a record must be in; undefined: the record does not determine it. */
+  protected regionOf(_record: R): Region | undefined {
+    return undefined
+  }
+
+  /** Returns the number of items in a record that can have many: a page ends early behind them. */
+  protected weightOf(_record: R): number {
+    return 0
+  }
+
+  /** Returns a value by which records are looked up together, and which never changes; undefined: there is none. */
+  protected indexOf(_record: R): string | undefined {
+    return undefined
+  }
+
+  /** Returns the reference of a record. */
+  protected referenceOf(record: R): string {
+    return (record as Record<string, string>)[this.context.names.reference] as string
+  }
+
+  // ---- Reading.
+
+  /** Returns the number of records. */
+  size(): number {
+    return REGIONS.reduce((sum, region) => sum + this.#regions[region].entries.length, 0)
+  }
+
+  /** Returns the numbers of records by their present status. Records without a status are in none. */
+  counts(): ReadonlyMap<string, number> {
+    return this.#byStatus
+  }
+
+  has(region: Region, reference: string): boolean {
+    return this.#regions[region].byReference.has(reference)
+  }
+
+  /** Returns the entries with a reference, of all regions. */
+  find(reference: string): readonly E[] {
+    return REGIONS.flatMap(region => this.#regions[region].byReference.get(reference) ?? [])
+  }
+
+  /**
+   * Returns the entry with a reference.
+   * @param region undefined: the only region with the reference
+   * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
+   */
+  entry(region: Region | undefined, reference: string): E {
+    if (region !== undefined) {
+      const entry = this.#regions[region].byReference.get(reference)
+      if (entry !== undefined) return entry
+    }
+    const { name, notFound, reference: field } = this.context.names
+    const [entry, another] = region === undefined ? this.find(reference) : []
+    if (entry === undefined) throw errors.recordNotFound(notFound, field, toNoun(name), reference)
+    if (another === undefined) return entry
+    const records = toTitle(toWords(name))
+    throw errors.missing('region', `${records} of several regions have this reference: say which with ?region=.`)
+  }
+
+  /** Returns the entries with a value of `indexOf`, in the order of creation. */
+  indexed(value: string): readonly E[] {
+    return this.#byIndex.get(value) ?? []
+  }
+
+  /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
+  newest(region: Region): E | undefined {
+    return this.#regions[region].entries.at(-1)
+  }
+
+  /** Returns the entries of all records, in the order of creation. */
+  entries(): readonly E[] {
+    return REGIONS.flatMap(region => this.#regions[region].entries).sort((a, b) => a.sequence - b.sequence)
+  }
+
+  /** Returns a page of the records of a region, newest first. @throws INVALID_CURSOR */
+  page(region: Region, query: Filter<R> & PageQuery): List<R> {
+    const { entries, cursors } = this.#regions[region]
+    return page(filterRecords(entries, query), query, cursors, record => this.weightOf(record))
+  }
+
+  /**
+   * Returns a page of the records of all regions, newest first. It reads only as many records as the page needs.
+   * @throws INVALID_CURSOR
+   */
+  search(query: SearchQuery): Page<Found<R>> {
+    const { region, cursor, limit = MAX_FOUND } = query
+    const before = cursor === undefined ? undefined : this.#searches.decode(cursor)
+    const found: E[] = []
+    let rest = MAX_WEIGHT
+    const next = this.#newestFirst(region === undefined ? REGIONS : [region], before)
+    for (let entry = next(); entry !== undefined; entry = next()) {
+      if (!this.#isWanted(entry.record, query)) continue
+      const last = found.at(-1)
+      if ((found.length === limit || rest <= 0) && last !== undefined)
+        return { data: found.map(show), nextCursor: this.#searches.encode(last) }
+      found.push(entry)
+      rest -= this.weightOf(entry.record)
+    }
+    return { data: found.map(show), nextCursor: null }
+  }
+
+  #isWanted(record: R, { status, search = '', members = {} }: SearchQuery): boolean {
+    const given = record as Members
+    if (status !== undefined && given.status !== status) return false
+    if (!this.referenceOf(record).toLowerCase().includes(search.toLowerCase())) return false
+    return Object.entries(members).every(([name, value]) => given[name] === value)
   }
 
   /** Returns a function that returns the next entry of some regions before a position, newest first, if there is one. */
-  function newestFirst(among: readonly Region[], before: Position | undefined): () => E | undefined {
+  #newestFirst(among: readonly Region[], before: Position | undefined): () => E | undefined {
     const lists = among.map(region => {
-      const { entries } = regions[region]
+      const { entries } = this.#regions[region]
       const end = before === undefined ? entries.length : firstIndex(entries, one => comparePositions(one, before) >= 0)
       return { entries, end }
     })
@@ -195,180 +225,145 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     }
   }
 
-  /**
-   * Returns a page of the records of all regions, newest first. It reads only as many records as the page needs.
-   * @throws INVALID_CURSOR
-   */
-  function search(query: SearchQuery): Page<Found<R>> {
-    const { region, status, search = '', members = {}, cursor, limit = MOST_FOUND } = query
-    const before = cursor === undefined ? undefined : searches.decode(cursor)
-    const part = search.toLowerCase()
-    const wanted = Object.entries(members)
-    const found: E[] = []
-    let rest = MOST_WEIGHT
-    const next = newestFirst(region === undefined ? REGIONS : [region], before)
-    for (let entry = next(); entry !== undefined; entry = next()) {
-      const { record } = entry
-      if (status !== undefined && (record as { status?: string }).status !== status) continue
-      if (!referenceOf(record).toLowerCase().includes(part)) continue
-      if (wanted.some(([name, value]) => (record as Readonly<Record<string, unknown>>)[name] !== value)) continue
-      const last = found.at(-1)
-      if ((found.length === limit || rest <= 0) && last !== undefined)
-        return { data: found.map(show), nextCursor: searches.encode(last) }
-      found.push(entry)
-      rest -= weight(record)
-    }
-    return { data: found.map(show), nextCursor: null }
+  // ---- Changing. Each change is in the log of changes, so that it can be undone.
+
+  /** @throws DUPLICATE_REFERENCE */
+  assertUnused(region: Region, reference: string): void {
+    if (this.has(region, reference)) throw errors.duplicateReference(this.context.names.reference, reference)
   }
 
-  /**
-   * Checks that the references of new records are unused and distinct.
-   * @param path path of the list of records in the request, for errors
-   * @throws DUPLICATE_REFERENCE
-   */
-  function assertAllUnused(records: readonly Placed<R>[], path: string) {
-    const seen = new Set<string>()
-    for (const [index, { region, record }] of records.entries()) {
-      const reference = referenceOf(record)
-      const key = `${region} ${reference}`
-      if (seen.has(key) || regions[region].byReference.has(reference)) {
-        throw errors.duplicateReference(`${path}.${index}.${referenceField}`, reference)
-      }
-      seen.add(key)
-    }
+  /** Stores an entry. Its reference must be unused. @throws RECORD_LIMIT_REACHED */
+  store(entry: E): E {
+    const { room, changes, names } = this.context
+    if (room.used >= room.most) throw errors.recordLimitReached(room.most)
+    this.insert(entry)
+    changes.add({ kind: names.name, entry, undo: () => this.remove(entry) })
+    return entry
   }
+
+  /** Changes members of an entry. */
+  change(entry: E, members: Partial<E>): void {
+    const before: Partial<E> = {}
+    for (const name of Object.keys(members) as (keyof E)[]) before[name] = entry[name]
+    this.set(entry, members)
+    this.context.changes.add({ kind: this.context.names.name, entry, undo: () => this.set(entry, before) })
+  }
+
+  /** Sets members of an entry, which is no change of its own. */
+  protected set(entry: E, members: Partial<E>): void {
+    this.#count(entry, -1)
+    Object.assign(entry, members)
+    this.#count(entry, 1)
+  }
+
+  /** Inserts an entry, which is no change of its own. */
+  protected insert(entry: E): void {
+    const { byReference, entries } = this.#regions[entry.region]
+    byReference.set(this.referenceOf(entry.record), entry)
+    this.context.room.used++
+    // Seeded records can be older than the latest one.
+    insertSorted(entries, entry, isAfter)
+    this.#count(entry, 1)
+    const value = this.indexOf(entry.record)
+    if (value === undefined) return
+    const indexed = this.#byIndex.get(value)
+    if (indexed === undefined) this.#byIndex.set(value, [entry])
+    // A database returns the records in the order of their last changes.
+    else insertSorted(indexed, entry, (other, one) => other.sequence > one.sequence)
+  }
+
+  /** Removes the entry that was inserted last. */
+  protected remove(entry: E): void {
+    const { byReference, entries } = this.#regions[entry.region]
+    byReference.delete(this.referenceOf(entry.record))
+    this.context.room.used--
+    entries.splice(entries.lastIndexOf(entry), 1)
+    this.#count(entry, -1)
+    const value = this.indexOf(entry.record)
+    if (value !== undefined) this.#byIndex.get(value)?.pop()
+  }
+
+  #count({ record }: E, by: 1 | -1): void {
+    const { status } = record as { status?: string }
+    if (status === undefined) return
+    const counted = (this.#byStatus.get(status) ?? 0) + by
+    if (counted === 0) this.#byStatus.delete(status)
+    else this.#byStatus.set(status, counted)
+  }
+
+  // ---- Seeds, state documents and databases.
 
   /**
    * Checks seeded records, whose references must be unused and distinct.
    * @param path path of their list in the request, for errors
    * @param place makes the record of a seed, or throws an error on a field of the seed
-   * @param store stores a record
+   * @param add stores a record
    * @throws the errors of `place`, DUPLICATE_REFERENCE, with the path of the record before the field
    */
-  function stage<S>(
+  protected stageEach<S>(
     seeds: readonly S[],
     path: string,
     place: (seed: S) => Placed<R>,
-    store: (placed: Placed<R>) => void,
+    add: (placed: Placed<R>) => void,
   ): StagedRecords<R> {
     const records = seeds.map((seed, at) => atPath(`${path}.${at}`, () => place(seed)))
-    assertAllUnused(records, path)
-    return {
-      records,
-      add() {
-        for (const record of records) store(record)
-      },
+    this.#assertAllUnused(records, path)
+    return { records, add: () => records.forEach(add) }
+  }
+
+  /**
+   * Checks the references, the sequence numbers and the regions of a snapshot.
+   * @param path path of the list in the state document, for errors
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD
+   */
+  protected assertConsistent(snapshots: readonly Snapshot<R>[], path: string): void {
+    let previous = 0
+    for (const [index, { region, sequence, record }] of snapshots.entries()) {
+      const expected = this.regionOf(record) ?? region
+      if (region !== expected) {
+        throw errors.invalid(`${path}.${index}.region`, `region must be ${expected}, not ${region}.`)
+      }
+      if (sequence <= previous) {
+        throw errors.invalid(`${path}.${index}.sequence`, 'sequence must be above that of the record before.')
+      }
+      previous = sequence
+    }
+    this.#assertAllUnused(snapshots, path)
+  }
+
+  #assertAllUnused(records: readonly Placed<R>[], path: string): void {
+    const seen = new Set<string>()
+    for (const [index, { region, record }] of records.entries()) {
+      const reference = this.referenceOf(record)
+      const key = `${region} ${reference}`
+      if (seen.has(key) || this.has(region, reference)) {
+        throw errors.duplicateReference(`${path}.${index}.${this.context.names.reference}`, reference)
+      }
+      seen.add(key)
     }
   }
 
-  /** Returns the entries with the reference, of all regions. */
-  const find = (reference: string): E[] => REGIONS.flatMap(region => regions[region].byReference.get(reference) ?? [])
-
-  /**
-   * Returns the entry with a reference.
-   * @param region undefined: the only region with the reference
-   * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
-   */
-  function get(region: Region | undefined, reference: string): E {
-    const [entry, another] = region === undefined ? find(reference) : [regions[region].byReference.get(reference)]
-    if (entry === undefined) throw errors.recordNotFound(names.notFound, referenceField, toNoun(kind), reference)
-    if (another === undefined) return entry
-    const records = toTitle(toWords(kind))
-    throw errors.missing('region', `${records} of several regions have this reference: say which with ?region=.`)
+  /** Returns an entry as a database keeps it. */
+  toStored({ region, sequence, createdAt, record }: E): StoredRecord {
+    return { region, sequence, reference: this.referenceOf(record), createdAt, record }
   }
 
-  return {
-    size: () => REGIONS.reduce((sum, region) => sum + regions[region].entries.length, 0),
-    /** Returns the numbers of records by their present status. Records without a status are in none. */
-    counts: (): ReadonlyMap<string, number> => counts,
-    has: (region: Region, reference: string): boolean => regions[region].byReference.has(reference),
-    get,
-    find,
-    /** Returns the entries with a value of `index`, in the order of creation. */
-    indexed: (value: string): readonly E[] => byIndex.get(value) ?? [],
-    /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
-    newest: (region: Region): E | undefined => regions[region].entries.at(-1),
-    /** @throws DUPLICATE_REFERENCE */
-    assertUnused(region: Region, reference: string): void {
-      if (regions[region].byReference.has(reference)) throw errors.duplicateReference(referenceField, reference)
-    },
-    /** Stores an entry. Its reference must be unused. `undone` is called if that is undone. @throws RECORD_LIMIT_REACHED */
-    add(entry: E, undone?: () => void): E {
-      if (room.used >= room.most) throw errors.recordLimitReached(room.most)
-      insert(entry)
-      changes.add({
-        kind,
-        entry,
-        undo() {
-          removeLast(entry)
-          undone?.()
-        },
-      })
-      return entry
-    },
-    change,
-    /** Changes fields of a record. Returns the changed record. */
-    update(entry: E, fields: Partial<R>): R {
-      const record = { ...entry.record, ...fields }
-      change(entry, { record } as Partial<E>)
-      return record
-    },
-    stage,
-    /** @throws INVALID_CURSOR */
-    list(region: Region, query: Filter<R> & PageQuery): List<R> {
-      const { entries, cursors } = regions[region]
-      return page(filterRecords(entries, query), query, cursors, weight)
-    },
-    search,
-    referenceOf,
-    /** Returns all entries in any order. */
-    all: (): E[] => REGIONS.flatMap(region => regions[region].entries),
-    /** Returns all entries of all regions, in order of creation. */
-    entries: (): E[] => inOrder(REGIONS.flatMap(region => regions[region].entries)),
-    /** Returns an entry as a database keeps it. */
-    toStored: ({ region, sequence, createdAt, record }: E): StoredRecord => ({
-      region,
-      sequence,
-      reference: referenceOf(record),
-      createdAt,
-      record,
-    }),
-    /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
-    load({ region, sequence, reference, createdAt, record }: StoredRecord): E {
-      const known = regions[region].byReference.get(reference)
-      if (known !== undefined) {
-        set(known, { record } as Partial<E>)
-        return known
-      }
-      const entry = { createdAt, sequence, region, record } as unknown as E
-      insert(entry)
-      return entry
-    },
-    /**
-     * Checks the references, the sequence numbers and the regions of a snapshot.
-     * @param path path of the list in the state document, for errors
-     * @throws DUPLICATE_REFERENCE, INVALID_FIELD
-     */
-    assertConsistent(snapshots: readonly Snapshot<R>[], path: string): void {
-      let previous = 0
-      for (const [index, { region, sequence, record }] of snapshots.entries()) {
-        const expected = options.region?.(record) ?? region
-        if (region !== expected) {
-          throw errors.invalid(`${path}.${index}.region`, `region must be ${expected}, not ${region}.`)
-        }
-        if (sequence <= previous) {
-          throw errors.invalid(`${path}.${index}.sequence`, 'sequence must be above that of the record before.')
-        }
-        previous = sequence
-      }
-      assertAllUnused(snapshots, path)
-    },
+  /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
+  load(stored: StoredRecord): void {
+    const { region, sequence, reference, createdAt } = stored
+    const known = this.#regions[region].byReference.get(reference)
+    const members = this.loaded(stored)
+    if (known !== undefined) this.set(known, members)
+    else this.insert({ createdAt, sequence, region, ...members } as E)
+  }
+
+  /** Returns the members of an entry that change, from a record of a database. */
+  protected loaded({ record }: StoredRecord): Partial<E> {
+    return { record } as Partial<E>
   }
 }
 
-/** Sorts what has a number in the order of creation. */
-const inOrder = <T extends { readonly sequence: number }>(list: T[]): T[] =>
-  list.sort((a, b) => a.sequence - b.sequence)
+const isAfter = (other: Position, one: Position) => comparePositions(other, one) > 0
 
 const show = <R>({ region, createdAt, record }: Entry<R>): Found<R> => ({
   region,

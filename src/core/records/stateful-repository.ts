@@ -1,43 +1,21 @@
 import type { Region } from '../domain/regions.js'
 import { ApiError, errors, quote } from '../errors.js'
-import type { RecordNames, StoreContext } from '../tenant-context.js'
+import type { StoreContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
 import { toWords } from '../words.js'
-import { firstIndex } from './binary-search.js'
 import type { Cause, Event } from './events.js'
-import type { Entry, Placed, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
-import { createRepository } from './repository.js'
-import type { Lifecycle, Move } from './state-machine.js'
-import { legalMoves, next, stateAfter } from './state-machine.js'
-
-/** The fields of every record with a lifecycle. */
-export interface Stateful<S extends string> {
-  readonly status: S
-  readonly reasonCode?: string
-  readonly updatedAt: string
-}
-
-/** An automatic transition that has failed. */
-export interface Failure {
-  /** When it was due. */
-  readonly at: Instant
-  readonly to: string
-  readonly cause: Cause
-  readonly reason: string
-}
-
-/** The next automatic transition of a record. */
-export interface Step<V extends string> {
-  readonly at: Instant
-  readonly verb: V
-  readonly cause: 'time' | 'outcome'
-  readonly reasonCode?: string
-}
+import type { HistoryRules, Stateful } from './history.js'
+import { historyOf } from './history.js'
+import type { Failure, LegalTransition, Lifecycle, Step } from './lifecycle.js'
+import { assertLegal, isFinal, legalTransitions } from './lifecycle.js'
+import { firstIndex } from './list.js'
+import type { Entry, Placed, Snapshot, StagedRecords, StoredRecord } from './repository.js'
+import { Repository } from './repository.js'
 
 export interface StatefulEntry<R, V extends string = string> extends Entry<R>, Schedulable {
-  /** The next automatic transition, not in the past when it is planned; null: none. */
+  /** The next automatic transition, not in the past when it is scheduled; null: none. */
   readonly nextStep: Step<V> | null
   /** The transition that has failed, after which there is no next one; undefined: none has. */
   readonly failure?: Failure | undefined
@@ -50,34 +28,6 @@ export interface StatefulSnapshot<R> extends Snapshot<R> {
   readonly timeline: number[]
 }
 
-export interface StatefulRepositoryOptions<R, S extends string, V extends string> extends RepositoryOptions<R> {
-  readonly lifecycle: Lifecycle<S, V>
-  createdAt(record: R): string
-  /** Returns the next automatic transition, which depends only on the record. Null: none. */
-  plan(record: R): Step<V> | null
-  /** Returns the first state of a seeded record. Default: the first of the lifecycle. */
-  begins?(record: R): S
-  /** Returns the step that followed a past state of a seeded record, as `plan`, which is the default. */
-  past?(record: R): (Omit<Step<V>, 'cause'> & { readonly cause: Cause }) | null
-  /** Adapts a due step to the state of other records, such as the mandate of a collection. */
-  whenDue?(step: Step<V>, record: R): Step<V>
-  /** Returns the transitions of a record that are legal now. Default: those of the lifecycle. */
-  legal?(record: R): readonly LegalMove[]
-  /** Returns the members that a move of the control plane sets. Default: those of its body. @throws as the move */
-  moved?(record: R, verb: V, body: object): Partial<R>
-  /** Returns a record as it is explained. Default: as it is. @param publicUrl as in `explain` */
-  shown?(record: R, publicUrl: string): R
-  /** Called after each transition. */
-  onTransition?(record: R): void
-}
-
-/** A legal transition, as the control plane explains it (control plane, Shapes). */
-export interface LegalMove extends Move {
-  readonly reasonCodes?: readonly string[]
-  /** The last instant at which it is legal. */
-  readonly until?: string
-}
-
 /** The explanation of a record: its history, its next transition and all legal ones (control plane, Shapes). */
 export interface Explained<R> {
   readonly record: R
@@ -86,21 +36,21 @@ export interface Explained<R> {
   /** The number of earlier events. Absent: none. */
   readonly omitted?: number
   readonly next: { readonly at: string; readonly to: string } | null
-  readonly legal: readonly LegalMove[]
-  /** Why the last planned transition has failed. Absent: it has not. */
+  readonly legal: readonly LegalTransition[]
+  /** Why the last scheduled transition has failed. Absent: it has not. */
   readonly failed?: string
 }
 
 /** The most events of an explanation. A bill can have any number of them. */
-const MOST_EXPLAINED = 100
+const MAX_EXPLAINED = 100
 
-/** The place of due work: its time, then the record's place in the order of creation. */
+/** The position of due work: its time, then the record's position in the order of creation. */
 export interface DuePosition {
   readonly dueAt: Instant
   readonly sequence: number
 }
 
-/** A transition that will happen by itself, with its place in the order of due work. */
+/** A transition that will happen by itself, with its position in the order of due work. */
 export interface DueTransition extends DuePosition {
   readonly region: Region
   readonly reference: string
@@ -113,166 +63,190 @@ export interface DueTransition extends DuePosition {
   readonly failed?: string
 }
 
-/** Sorts by due time, then by sequence, as the scheduler does. */
+/** Compares by due time, then by sequence, as the scheduler does. */
 export const compareDue = (a: DuePosition, b: DuePosition): number => a.dueAt - b.dueAt || a.sequence - b.sequence
 
-/** Creates a repository of records with a lifecycle, events and scheduled transitions. */
-export function createStatefulRepository<R extends Stateful<S>, S extends string, V extends string>(
-  options: StatefulRepositoryOptions<R, S, V>,
-  context: StoreContext,
-) {
-  const { lifecycle } = options
-  const { clock, events, changes, names } = context
-  const kind = kindOf(names)
-  const repository = createRepository<R, StatefulEntry<R, V>>(options, context)
+/** The records of a kind with a lifecycle, events and scheduled transitions. A kind overrides what differs from the defaults. */
+export abstract class StatefulRepository<R extends Stateful<S>, S extends string, V extends string> extends Repository<
+  R,
+  StatefulEntry<R, V>
+> {
+  readonly #kind: string
 
-  /** Plans the next transition of a record. */
-  const schedule = (entry: StatefulEntry<R, V>) => clock.schedule(entry, entry.nextStep?.at ?? null, takeStep)
-
-  /** Returns the next transition of a record. One in the past happens now, and one after the last instant never. */
-  function planOf(record: R): Step<V> | null {
-    // A final state has none.
-    const step = legalMoves(lifecycle, record.status).length === 0 ? null : options.plan(record)
-    return step === null || step.at > LAST_INSTANT ? null : { ...step, at: Math.max(step.at, clock.now()) }
+  constructor(
+    context: StoreContext,
+    protected readonly lifecycle: Lifecycle<S, V>,
+  ) {
+    super(context)
+    const { name, kind } = context.names
+    if (kind === undefined) throw new Error(`The row of ${name} has no lifecycle.`)
+    this.#kind = kind
   }
 
-  /** Appends the event of a transition to the present state of a record. Returns its `seq`. */
-  const appendEvent = (record: R, from: S | null, cause: Cause) => {
-    const { updatedAt: at, status: to, reasonCode } = record
-    return events.append({ at, kind, reference: repository.referenceOf(record), from, to, reasonCode, cause })
+  /** Returns when a record was created. */
+  protected abstract createdAtOf(record: R): string
+
+  /** Returns the next automatic transition, which depends only on the record. Null: none. */
+  protected abstract stepAfter(record: R): Step<V> | null
+
+  /** Returns the first state of a seeded record. */
+  protected firstStateOf(_record: R): S {
+    return Object.keys(this.lifecycle)[0] as S
   }
 
-  /** Changes members of an entry, and schedules its next transition. */
-  function set(entry: StatefulEntry<R, V>, members: Partial<StatefulEntry<R, V>>) {
-    repository.change(entry, members, () => schedule(entry))
-    schedule(entry)
+  /** Returns the step that followed an earlier state of a seeded record. */
+  protected pastStepAfter(record: R): ReturnType<HistoryRules<R, S, V>['stepBefore']> {
+    return this.stepAfter(record)
   }
 
-  function change(entry: StatefulEntry<R, V>, record: R, timeline = entry.timeline) {
-    set(entry, { record, timeline, nextStep: planOf(record), failure: undefined })
+  /** Adapts a due step to the state of other records, such as the mandate of a collection. */
+  protected whenDue(step: Step<V>, _record: R): Step<V> {
+    return step
+  }
+
+  /** Returns the transitions of a record that are legal now. */
+  protected legal({ status }: R): readonly LegalTransition[] {
+    return legalTransitions(this.lifecycle, status)
+  }
+
+  /** Returns the members that a transition of the control plane sets. @throws as the transition */
+  protected membersOf(_record: R, _verb: V, body: object): Partial<R> {
+    return body as Partial<R>
+  }
+
+  /** Returns a record as it is explained. @param publicUrl as in `explain` */
+  protected shown(record: R, _publicUrl: string): R {
     return record
+  }
+
+  /** Called after each transition. */
+  protected afterTransition(_record: R): void {}
+
+  // ---- Creation and transitions.
+
+  /** Stores a new record, and schedules its first transition. The reference must be unused. @throws RECORD_LIMIT_REACHED */
+  add(region: Region, record: R, cause: Cause): StatefulEntry<R, V> {
+    const { clock, nextSequence } = this.context
+    const sequence = nextSequence()
+    return this.#store(region, record, clock.now(), sequence, [this.#appendEvent(record, null, cause)])
   }
 
   /**
    * Makes one transition at the tenant's time.
-   * @param fields fields to set together with the status
+   * @param members members to set together with the status
    * @returns the changed record
    * @throws ILLEGAL_TRANSITION naming the legal verbs
    */
-  function move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, fields?: Partial<R>): R {
+  transition(entry: StatefulEntry<R, V>, verb: V, cause: Cause, members?: Partial<R>): R {
+    const { clock, events } = this.context
     const from = entry.record.status
-    const status = next(lifecycle, from, verb, toWords(kind))
-    const record = { ...entry.record, ...fields, status, updatedAt: formatInstant(clock.now()) }
-    const seq = appendEvent(record, from, cause)
-    change(entry, record, [...entry.timeline, seq])
-    options.onTransition?.(record)
+    const status = assertLegal(this.lifecycle, from, verb, toWords(this.#kind))
+    const record = { ...entry.record, ...members, status, updatedAt: formatInstant(clock.now()) }
+    const seq = this.#appendEvent(record, from, cause)
+    this.#replace(entry, record, [...entry.timeline, seq])
+    this.afterTransition(record)
     events.publish(seq)
     return record
   }
 
-  /** Returns the next transition of a record as it would be now. Only an entry with a next step is scheduled. */
-  function stepOf({ nextStep, record }: StatefulEntry<R, V>): Step<V> {
-    const step = nextStep as Step<V>
-    return options.whenDue?.(step, record) ?? step
+  /**
+   * Makes one transition for the control plane.
+   * @param region undefined: the only region with the reference
+   * @throws as `explain`, ILLEGAL_TRANSITION naming the legal verbs
+   */
+  forceTransition(reference: string, verb: V, body: object = {}, region?: Region): void {
+    const entry = this.entry(region, reference)
+    this.transition(entry, verb, 'control', this.membersOf(entry.record, verb, body))
+  }
+
+  /** Changes members of a record that its schedule reads, and schedules its next transition again. */
+  replace(entry: StatefulEntry<R, V>, members: Partial<R>): R {
+    return this.#replace(entry, { ...entry.record, ...members }, entry.timeline)
+  }
+
+  #replace(entry: StatefulEntry<R, V>, record: R, timeline: readonly number[]): R {
+    this.change(entry, { record, timeline, nextStep: this.#stepOf(record), failure: undefined })
+    return record
+  }
+
+  #store(region: Region, record: R, createdAt: Instant, sequence: number, timeline: readonly number[]) {
+    const nextStep = this.#stepOf(record)
+    return this.store({ createdAt, sequence, region, record, timeline, nextStep, dueAt: null })
+  }
+
+  /** Appends the event of a transition to the present state of a record. Returns its `seq`. */
+  #appendEvent(record: R, from: S | null, cause: Cause): number {
+    const { updatedAt: at, status: to, reasonCode } = record
+    const reference = this.referenceOf(record)
+    return this.context.events.append({ at, kind: this.#kind, reference, from, to, reasonCode, cause })
+  }
+
+  // ---- The schedule.
+
+  /** Returns the next transition of a record. One in the past happens now, and one after the last instant never. */
+  #stepOf(record: R): Step<V> | null {
+    const step = isFinal(this.lifecycle, record.status) ? null : this.stepAfter(record)
+    if (step === null || step.at > LAST_INSTANT) return null
+    const now = this.context.clock.now()
+    return step.at < now ? { ...step, at: now } : step
+  }
+
+  #schedule(entry: StatefulEntry<R, V>): void {
+    this.context.clock.schedule(entry, entry.nextStep?.at ?? null, this.#takeStep)
+  }
+
+  protected override set(entry: StatefulEntry<R, V>, members: Partial<StatefulEntry<R, V>>): void {
+    super.set(entry, members)
+    this.#schedule(entry)
+  }
+
+  protected override insert(entry: StatefulEntry<R, V>): void {
+    super.insert(entry)
+    this.#schedule(entry)
+  }
+
+  protected override remove(entry: StatefulEntry<R, V>): void {
+    super.remove(entry)
+    this.context.clock.schedule(entry, null, this.#takeStep)
   }
 
   /**
    * Makes the next transition, all or nothing. After one that fails, there is no next one until the record changes.
    * @throws Error (for the log)
    */
-  function takeStep(entry: StatefulEntry<R, V>) {
+  readonly #takeStep = (entry: StatefulEntry<R, V>): void => {
+    const { changes, events } = this.context
     const [changed, last] = [changes.length(), events.last()]
-    const { at } = entry.nextStep as Step<V>
+    const step = entry.nextStep as Step<V>
     try {
-      const { verb, cause, reasonCode } = stepOf(entry)
-      move(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
+      const { verb, cause, reasonCode } = this.whenDue(step, entry.record)
+      this.transition(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
     } catch (error) {
       changes.undoTo(changed)
       events.truncate(last)
       const reason = error instanceof ApiError ? error.message : 'See the log of the server.'
-      set(entry, { nextStep: null, failure: { at, ...comingOf(entry), reason } })
-      const reference = quote(repository.referenceOf(entry.record))
-      throw new Error(`The transition of the ${toWords(kind)} ${reference} failed.`, { cause: error })
+      this.change(entry, { nextStep: null, failure: { at: step.at, ...this.#comingOf(step, entry.record), reason } })
+      const reference = quote(this.referenceOf(entry.record))
+      throw new Error(`The transition of the ${toWords(this.#kind)} ${reference} failed.`, { cause: error })
     }
   }
 
-  /** Returns the cause and the state of the next transition of a scheduled record. */
-  function comingOf(entry: StatefulEntry<R, V>): Pick<DueTransition, 'to' | 'cause'> {
-    const planned = entry.nextStep as Step<V>
-    const { status } = entry.record
+  /** Returns the cause and the state of a scheduled transition. */
+  #comingOf(step: Step<V>, record: R): Pick<DueTransition, 'to' | 'cause'> {
+    const to = (verb: V) => this.lifecycle[record.status][verb] as S
     try {
-      const { verb, cause } = stepOf(entry)
-      return { to: lifecycle[status][verb] as S, cause }
+      const { verb, cause } = this.whenDue(step, record)
+      return { to: to(verb), cause }
     } catch {
       // It cannot be adapted, so it will fail when it is due.
-      return { to: lifecycle[status][planned.verb] as S, cause: planned.cause }
-    }
-  }
-
-  function store(region: Region, record: R, sequence: number, timeline: readonly number[]): StatefulEntry<R, V> {
-    const createdAt = parseInstant(options.createdAt(record)) as Instant
-    const nextStep = planOf(record)
-    const entry: StatefulEntry<R, V> = { createdAt, sequence, region, record, timeline, nextStep, dueAt: null }
-    schedule(entry)
-    return repository.add(entry, () => clock.schedule(entry, null, takeStep))
-  }
-
-  /** Stores a new record and schedules its first transition. The reference must be unused. */
-  const create = (region: Region, record: R, cause: Cause) =>
-    store(region, record, context.nextSequence(), [appendEvent(record, null, cause)])
-
-  /**
-   * Appends the events of a seeded record, and returns their `seq`. Those before its state follow from its schedule between its
-   * creation and its last change. If they do not lead to its state, it has one event.
-   */
-  function appendHistory(record: R): number[] {
-    const { createdAt, plan, past = plan, begins = () => Object.keys(lifecycle)[0] as S } = options
-    const end = parseInstant(record.updatedAt) as Instant
-    const states: R[] = []
-    const causes: Cause[] = ['control']
-    let state: R = { ...record, status: begins(record), updatedAt: createdAt(record), reasonCode: undefined }
-    for (let at = parseInstant(state.updatedAt) as Instant; at < end; ) {
-      states.push(state)
-      const step = past(state)
-      const status = step === null ? undefined : stateAfter(lifecycle, state.status, step.verb)
-      if (step === null || status === undefined || step.at <= at || step.at > end) break
-      if (step.at === end && status !== record.status) break
-      causes.push(step.cause)
-      at = step.at
-      state = { ...state, status, updatedAt: formatInstant(at), reasonCode: step.reasonCode }
-    }
-    const isBefore = ({ status }: R) => legalMoves(lifecycle, status).some(({ to }) => to === record.status)
-    const way = states.slice(0, states.findLastIndex(isBefore) + 1)
-    // If the schedule leads elsewhere, the last change was not made by the schedule.
-    const last = (way.length === states.length && causes[way.length]) || 'control'
-    return [...way, record].map((one, at) => {
-      const cause = at < way.length ? (causes[at] as Cause) : last
-      return appendEvent(one, way[at - 1]?.status ?? null, cause)
-    })
-  }
-
-  /**
-   * Checks that a timeline lists events of its record, in order and not claimed by another record.
-   * @throws INVALID_FIELD
-   */
-  function assertTimeline({ record, timeline }: StatefulSnapshot<R>, path: string, claimed: Set<number>) {
-    const reference = repository.referenceOf(record)
-    let previous = 0
-    for (const [index, seq] of timeline.entries()) {
-      const event = events.at(seq)
-      const isOwn = event?.kind === kind && event.reference === reference && !claimed.has(seq)
-      if (seq <= previous || !isOwn) {
-        throw errors.invalid(`${path}.timeline.${index}`, `There is no further event ${seq} of ${quote(reference)}.`)
-      }
-      claimed.add(seq)
-      previous = seq
+      return { to: to(step.verb), cause: step.cause }
     }
   }
 
   /** Returns the first `limit` scheduled transitions after a position, in the order in which they are due. */
-  function upcoming(after: DuePosition | undefined, limit: number): DueTransition[] {
+  upcoming(after: DuePosition | undefined, limit: number): DueTransition[] {
     const due: (DuePosition & { readonly entry: StatefulEntry<R, V> })[] = []
-    for (const entry of repository.all()) {
+    for (const entry of this.entries()) {
       const { sequence, failure } = entry
       const dueAt = failure?.at ?? entry.dueAt
       if (dueAt === null || (after !== undefined && compareDue({ dueAt, sequence }, after) <= 0)) continue
@@ -281,52 +255,12 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
       if (due.length > limit) due.pop()
     }
     return due.map(({ dueAt, sequence, entry }) => {
-      const { region, record, failure } = entry
-      const reference = repository.referenceOf(record)
-      const { to, cause } = failure ?? comingOf(entry)
+      const { region, record, failure, nextStep } = entry
+      const reference = this.referenceOf(record)
+      const { to, cause } = failure ?? this.#comingOf(nextStep as Step<V>, record)
       const failed = failure && { failed: failure.reason }
-      return { dueAt, sequence, region, reference, kind, from: record.status, to, cause, ...failed }
+      return { dueAt, sequence, region, reference, kind: this.#kind, from: record.status, to, cause, ...failed }
     })
-  }
-
-  /** Captures all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
-  const capture = (): StatefulSnapshot<R>[] =>
-    repository.entries().map(({ region, sequence, record, timeline }) => ({
-      region,
-      sequence,
-      record,
-      // A change makes another list.
-      timeline: timeline as number[],
-    }))
-
-  /**
-   * Stores the records of a state document in an empty repository and schedules their transitions.
-   * @param path path of the list in the state document, for errors
-   * @throws DUPLICATE_REFERENCE, INVALID_FIELD (sequence, region, or a timeline with an event of another record)
-   */
-  function restore(snapshots: readonly StatefulSnapshot<R>[], path: string): void {
-    repository.assertConsistent(snapshots, path)
-    const claimed = new Set<number>()
-    for (const [index, snapshot] of snapshots.entries()) {
-      assertTimeline(snapshot, `${path}.${index}`, claimed)
-      const { region, sequence, record, timeline } = snapshot
-      store(region, record, sequence, timeline)
-    }
-  }
-
-  const toStored = (entry: StatefulEntry<R, V>): StoredRecord => ({
-    ...repository.toStored(entry),
-    timeline: entry.timeline,
-    nextStep: entry.nextStep,
-    ...(entry.failure && { failure: entry.failure }),
-  })
-
-  function load(stored: StoredRecord): StatefulEntry<R, V> {
-    const { timeline, nextStep, failure } = stored as StoredRecord & StatefulEntry<R, V>
-    const entry = Object.assign(repository.load(stored), { timeline, nextStep, failure })
-    entry.dueAt ??= null
-    schedule(entry)
-    return entry
   }
 
   /**
@@ -335,51 +269,93 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
    * @param region undefined: the only region with the reference
    * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
    */
-  function explain(reference: string, publicUrl: string, region?: Region): Explained<R> {
-    const entry = repository.get(region, reference)
-    const { record, timeline, nextStep, failure } = entry
-    const { events: latest, omitted } = events.latestOf(timeline, MOST_EXPLAINED)
-    const next = nextStep === null ? null : { at: formatInstant(nextStep.at), to: comingOf(entry).to }
+  explain(reference: string, publicUrl: string, region?: Region): Explained<R> {
+    const { record, timeline, nextStep, failure } = this.entry(region, reference)
+    const { events, omitted } = this.context.events.latestOf(timeline, MAX_EXPLAINED)
     return {
-      record: options.shown?.(record, publicUrl) ?? record,
-      timeline: latest,
+      record: this.shown(record, publicUrl),
+      timeline: events,
       ...(omitted > 0 && { omitted }),
-      next,
-      legal: options.legal?.(record) ?? legalMoves(lifecycle, record.status),
+      next: nextStep && { at: formatInstant(nextStep.at), to: this.#comingOf(nextStep, record).to },
+      legal: this.legal(record),
       ...(failure && { failed: failure.reason }),
     }
   }
 
+  // ---- Seeds, state documents and databases.
+
+  /** Checks seeded records, which can be in any state. @see Repository.stageEach */
+  protected stageAll<T>(seeds: readonly T[], path: string, place: (seed: T) => Placed<R>): StagedRecords<R> {
+    return this.stageEach(seeds, path, place, ({ region, record }) => {
+      const sequence = this.context.nextSequence()
+      this.#store(region, record, this.#createdAt(record), sequence, this.#appendHistory(record))
+    })
+  }
+
+  #createdAt(record: R): Instant {
+    return parseInstant(this.createdAtOf(record)) as Instant
+  }
+
+  /** Appends the events of a seeded record, and returns their `seq`. */
+  #appendHistory(record: R): number[] {
+    const updatedAt = this.createdAtOf(record)
+    const first = { ...record, status: this.firstStateOf(record), updatedAt, reasonCode: undefined }
+    const stepBefore = (state: R) => this.pastStepAfter(state)
+    let from: S | null = null
+    return historyOf(record, { lifecycle: this.lifecycle, first, stepBefore }).map(({ record: state, cause }) => {
+      const seq = this.#appendEvent(state, from, cause)
+      from = state.status
+      return seq
+    })
+  }
+
+  /** Captures all records with their timelines. Scheduled transitions are left out: `stepAfter` restores them. */
+  capture(): StatefulSnapshot<R>[] {
+    return this.entries().map(({ region, sequence, record, timeline }) => ({
+      region,
+      sequence,
+      record,
+      // A change makes another list.
+      timeline: timeline as number[],
+    }))
+  }
+
   /**
-   * Makes one transition for the control plane.
-   * @param region undefined: the only region with the reference
-   * @throws as `explain`, ILLEGAL_TRANSITION naming the legal verbs
+   * Stores the records of a state document in an empty repository and schedules their transitions.
+   * @param path path of the list in the state document, for errors
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD (sequence, region, or a timeline with an event of another record)
    */
-  function transition(reference: string, verb: V, body: object = {}, region?: Region): void {
-    const entry = repository.get(region, reference)
-    move(entry, verb, 'control', options.moved?.(entry.record, verb, body) ?? (body as Partial<R>))
+  restore(snapshots: readonly StatefulSnapshot<R>[], path: string): void {
+    this.assertConsistent(snapshots, path)
+    const claimed = new Set<number>()
+    for (const [index, snapshot] of snapshots.entries()) {
+      this.#assertTimeline(snapshot, `${path}.${index}`, claimed)
+      const { region, sequence, record, timeline } = snapshot
+      this.#store(region, record, this.#createdAt(record), sequence, timeline)
+    }
   }
 
-  const { size, counts, search, entries, get, find, has, indexed, list, assertUnused } = repository
-  return {
-    ...{ get, find, has, indexed, list, assertUnused, create, move },
-    /** As that of the repository. The records can be in any state. */
-    stage: <T>(seeds: readonly T[], path: string, place: (seed: T) => Placed<R>) =>
-      repository.stage(seeds, path, place, ({ region, record }) =>
-        store(region, record, context.nextSequence(), appendHistory(record)),
-      ),
-    /** Changes fields of a record that `plan` reads, and schedules its next transition again. */
-    update: (entry: StatefulEntry<R, V>, fields: Partial<R>): R => change(entry, { ...entry.record, ...fields }),
-    /** The operations that every store of records with a lifecycle has. */
-    ofStore: {
-      ...{ size, counts, find, search, upcoming, entries, explain, transition },
-      ...{ toStored, load, capture, restore },
-    },
+  /** Refuses a timeline with an event of another record, or out of order. @throws INVALID_FIELD */
+  #assertTimeline({ record, timeline }: StatefulSnapshot<R>, path: string, claimed: Set<number>): void {
+    const reference = this.referenceOf(record)
+    let previous = 0
+    for (const [index, seq] of timeline.entries()) {
+      const event = this.context.events.at(seq)
+      const isOwn = event?.kind === this.#kind && event.reference === reference && !claimed.has(seq)
+      if (seq <= previous || !isOwn) {
+        throw errors.invalid(`${path}.timeline.${index}`, `There is no further event ${seq} of ${quote(reference)}.`)
+      }
+      claimed.add(seq)
+      previous = seq
+    }
   }
-}
 
-/** @throws Error if the row of the records has no lifecycle */
-function kindOf({ name, kind }: RecordNames): string {
-  if (kind === undefined) throw new Error(`The row of ${name} in areas/index.ts has no lifecycle.`)
-  return kind
+  override toStored(entry: StatefulEntry<R, V>): StoredRecord {
+    const { timeline, nextStep, failure } = entry
+    return { ...super.toStored(entry), timeline, nextStep, ...(failure && { failure }) }
+  }
+
+  protected override loaded({ record, timeline, nextStep, failure }: StoredRecord): Partial<StatefulEntry<R, V>> {
+    return { record, timeline, nextStep, failure } as Partial<StatefulEntry<R, V>>
+  }
 }

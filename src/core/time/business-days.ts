@@ -1,13 +1,12 @@
-import { addDays, type CalendarDate, DAY, dateOf, FIRST_DAY, LAST_DAY, timeOf, type Zone } from './time.js'
+import type { Day, Zone } from './time.js'
+import { addDays, DAY, FIRST_DAY, LAST_DAY, parseDay } from './time.js'
 
 /** The days on which a payment system settles, and its time zone. */
 export interface BusinessCalendar {
   readonly name: string
   readonly zone: Zone
-  /** Whether the system settles on `date`, a real date. */
-  isOpen(date: CalendarDate): boolean
-  /** Whether the system settles on the day that begins at a time in UTC. Counting days takes no texts. */
-  isOpenAt(time: number): boolean
+  /** Returns whether the system settles on a day. */
+  isOpen(day: Day): boolean
 }
 
 const SUNDAY = 0
@@ -21,7 +20,14 @@ const SATURDAY = 6
  */
 export const T2: BusinessCalendar = calendar('T2', 'Europe/Berlin', year => {
   const easter = easterSunday(year)
-  return [`${year}-01-01`, addDays(easter, -2), addDays(easter, 1), `${year}-05-01`, `${year}-12-25`, `${year}-12-26`]
+  return [
+    parseDay(`${year}-01-01`),
+    addDays(easter, -2),
+    addDays(easter, 1),
+    parseDay(`${year}-05-01`),
+    parseDay(`${year}-12-25`),
+    parseDay(`${year}-12-26`),
+  ]
 })
 
 /**
@@ -29,17 +35,17 @@ export const T2: BusinessCalendar = calendar('T2', 'Europe/Berlin', year => {
  * Reserve, K.8). A holiday on a Sunday is observed on the Monday after; one on a Saturday closes no other day.
  */
 export const FED: BusinessCalendar = calendar('FED', 'America/New_York', year => [
-  sundayToMonday(`${year}-01-01`),
+  sundayToMonday(parseDay(`${year}-01-01`)),
   nth(3, MONDAY, `${year}-01`), // Birthday of Martin Luther King, Jr.
   nth(3, MONDAY, `${year}-02`), // Washington's Birthday
-  last(MONDAY, `${year}-05-31`), // Memorial Day
-  sundayToMonday(`${year}-06-19`), // Juneteenth National Independence Day
-  sundayToMonday(`${year}-07-04`), // Independence Day
+  last(MONDAY, parseDay(`${year}-05-31`)), // Memorial Day
+  sundayToMonday(parseDay(`${year}-06-19`)), // Juneteenth National Independence Day
+  sundayToMonday(parseDay(`${year}-07-04`)), // Independence Day
   nth(1, MONDAY, `${year}-09`), // Labor Day
   nth(2, MONDAY, `${year}-10`), // Columbus Day
-  sundayToMonday(`${year}-11-11`), // Veterans Day
+  sundayToMonday(parseDay(`${year}-11-11`)), // Veterans Day
   nth(4, THURSDAY, `${year}-11`), // Thanksgiving Day
-  sundayToMonday(`${year}-12-25`),
+  sundayToMonday(parseDay(`${year}-12-25`)),
 ])
 
 /**
@@ -50,90 +56,83 @@ export const FED: BusinessCalendar = calendar('FED', 'America/New_York', year =>
  */
 export const UK: BusinessCalendar = calendar('UK', 'Europe/London', year => {
   const easter = easterSunday(year)
-  const christmas = weekdayOnOrAfter(`${year}-12-25`)
+  const christmas = weekdayOnOrAfter(parseDay(`${year}-12-25`))
   return [
-    weekdayOnOrAfter(`${year}-01-01`),
+    weekdayOnOrAfter(parseDay(`${year}-01-01`)),
     addDays(easter, -2),
     addDays(easter, 1),
     nth(1, MONDAY, `${year}-05`),
-    last(MONDAY, `${year}-05-31`),
-    last(MONDAY, `${year}-08-31`),
+    last(MONDAY, parseDay(`${year}-05-31`)),
+    last(MONDAY, parseDay(`${year}-08-31`)),
     // 25 and 26 December or their substitutes are the first two weekdays from the 25th.
     christmas,
     weekdayOnOrAfter(addDays(christmas, 1)),
   ]
 })
 
-/** Returns the date if it is open, else the next open day. */
-export function onOrAfter(calendar: BusinessCalendar, date: CalendarDate): CalendarDate {
-  return calendar.isOpen(date) ? date : addOpenDays(calendar, date, 1)
-}
+/** Returns the day if it is open, else the next open day. */
+export const onOrAfter = (calendar: BusinessCalendar, day: Day): Day =>
+  calendar.isOpen(day) ? day : addOpenDays(calendar, day, 1)
 
 /**
- * Adds open days, which can be negative; 0 returns the date itself, open or not. The result is limited to 0001-01-01
+ * Adds open days, which can be negative; 0 returns the day itself, open or not. The result is limited to 0001-01-01
  * and 9999-12-31.
  */
-export function addOpenDays(calendar: BusinessCalendar, date: CalendarDate, days: number): CalendarDate {
+export function addOpenDays(calendar: BusinessCalendar, from: Day, days: number): Day {
   const step = Math.sign(days) * DAY
-  let time = timeOf(date)
+  let day = from
   for (let left = Math.abs(days); left > 0; ) {
-    const next = time + step
+    const next = day + step
     if (next < FIRST_DAY || next > LAST_DAY) break
-    time = next
-    if (calendar.isOpenAt(time)) left -= 1
+    day = next
+    if (calendar.isOpen(day)) left -= 1
   }
-  return dateOf(time)
+  return day
 }
 
 /** @param holidays returns the closed days of a year (`YYYY`), with or without those on a weekend */
-function calendar(name: string, zone: Zone, holidays: (year: string) => CalendarDate[]): BusinessCalendar {
-  const closedDays = new Map<number, ReadonlySet<number>>()
+function calendar(name: string, zone: Zone, holidays: (year: string) => Day[]): BusinessCalendar {
+  const closedDays = new Map<number, ReadonlySet<Day>>()
 
-  function closedIn(year: number): ReadonlySet<number> {
-    const known = closedDays.get(year)
-    if (known !== undefined) return known
-    const computed = new Set(holidays(String(year).padStart(4, '0')).map(timeOf))
-    closedDays.set(year, computed)
-    return computed
+  function closedIn(year: number): ReadonlySet<Day> {
+    const closed = new Set(holidays(String(year).padStart(4, '0')))
+    closedDays.set(year, closed)
+    return closed
   }
 
-  function isOpenAt(time: number): boolean {
-    const date = new Date(time)
-    const day = date.getUTCDay()
-    return day !== SUNDAY && day !== SATURDAY && !closedIn(date.getUTCFullYear()).has(time)
+  function isOpen(day: Day): boolean {
+    const date = new Date(day)
+    const weekday = date.getUTCDay()
+    if (weekday === SUNDAY || weekday === SATURDAY) return false
+    const year = date.getUTCFullYear()
+    return !(closedDays.get(year) ?? closedIn(year)).has(day)
   }
 
-  return { name, zone, isOpen: date => isOpenAt(timeOf(date)), isOpenAt }
+  return { name, zone, isOpen }
 }
 
 /** Returns 0 (Sunday) to 6 (Saturday). */
-function weekday(date: CalendarDate): number {
-  return new Date(timeOf(date)).getUTCDay()
+const weekdayOf = (day: Day): number => new Date(day).getUTCDay()
+
+function weekdayOnOrAfter(day: Day): Day {
+  const weekday = weekdayOf(day)
+  if (weekday === SATURDAY) return addDays(day, 2)
+  return weekday === SUNDAY ? addDays(day, 1) : day
 }
 
-function weekdayOnOrAfter(date: CalendarDate): CalendarDate {
-  const day = weekday(date)
-  if (day === SATURDAY) return addDays(date, 2)
-  return day === SUNDAY ? addDays(date, 1) : date
-}
-
-function sundayToMonday(date: CalendarDate): CalendarDate {
-  return weekday(date) === SUNDAY ? addDays(date, 1) : date
-}
+const sundayToMonday = (day: Day): Day => (weekdayOf(day) === SUNDAY ? addDays(day, 1) : day)
 
 /** Returns the n-th given weekday of a month (`YYYY-MM`). */
-function nth(n: number, day: number, month: string): CalendarDate {
-  const first = `${month}-01`
-  return addDays(first, ((day - weekday(first) + 7) % 7) + 7 * (n - 1))
+function nth(n: number, weekday: number, month: string): Day {
+  const first = parseDay(`${month}-01`)
+  return addDays(first, ((weekday - weekdayOf(first) + 7) % 7) + 7 * (n - 1))
 }
 
-/** Returns the last given weekday up to a date. */
-function last(day: number, monthEnd: CalendarDate): CalendarDate {
-  return addDays(monthEnd, -((weekday(monthEnd) - day + 7) % 7))
-}
+/** Returns the last given weekday up to a day. */
+const last = (weekday: number, end: Day): Day => addDays(end, -((weekdayOf(end) - weekday + 7) % 7))
 
 /** Returns Easter Sunday of the Gregorian calendar, by the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
-function easterSunday(yyyy: string): CalendarDate {
+function easterSunday(yyyy: string): Day {
   const year = Number(yyyy)
   const a = year % 19
   const b = Math.floor(year / 100)
@@ -144,5 +143,5 @@ function easterSunday(yyyy: string): CalendarDate {
   const l = (32 + 2 * (b % 4) + 2 * Math.floor(c / 4) - h - (c % 4)) % 7
   const m = Math.floor((a + 11 * h + 22 * l) / 451)
   // 22 March is the earliest possible date.
-  return addDays(`${yyyy}-03-22`, h + l - 7 * m)
+  return addDays(parseDay(`${yyyy}-03-22`), h + l - 7 * m)
 }

@@ -4,10 +4,14 @@ export type Instant = number
 /** A day of the proleptic Gregorian calendar, `YYYY-MM-DD` (ISO 8601), 0001-01-01 to 9999-12-31. Compares as text. */
 export type CalendarDate = string
 
+/** A day as a number: its beginning in UTC, as an instant. Days are counted and compared without texts. */
+export type Day = number
+
 /** The time zones of the payment schemes. */
 export type Zone = 'Europe/Berlin' | 'Europe/London' | 'America/New_York'
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 /** A day in milliseconds. */
 export const DAY = 24 * HOUR
 
@@ -58,10 +62,17 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
+/** Returns the day of a real date. */
+export const parseDay = (date: CalendarDate): Day => Date.parse(date)
+
+/** Formats a day as `YYYY-MM-DD`. */
+export const formatDay = (day: Day): CalendarDate => new Date(day).toISOString().slice(0, 10)
+
+/** Limits a day to 0001-01-01 and 9999-12-31. */
+const withinYears = (day: Day): Day => Math.min(Math.max(day, FIRST_DAY), LAST_DAY)
+
 /** Adds calendar days, which can be negative. The result is limited to 0001-01-01 and 9999-12-31. */
-export function addDays(date: CalendarDate, days: number): CalendarDate {
-  return dateOf(timeOf(date) + days * DAY)
-}
+export const addDays = (day: Day, days: number): Day => withinYears(day + days * DAY)
 
 /**
  * Adds calendar months in UTC, which can be negative. If the month is too short, the result is its last day:
@@ -75,33 +86,25 @@ export function addMonths(at: Instant, months: number): Instant {
   return from.setUTCFullYear(from.getUTCFullYear(), month, day)
 }
 
-/** Returns the local date in a zone, limited to 0001-01-01 and 9999-12-31. */
-export function localDate(at: Instant, zone: Zone): CalendarDate {
-  return dateOf(at + offsetAt(at, zone))
+/** Returns the local day in a zone, limited to 0001-01-01 and 9999-12-31, and the milliseconds since its beginning. */
+export function localTime(at: Instant, zone: Zone): { readonly day: Day; readonly time: number } {
+  const local = at + offsetAt(at, zone)
+  const day = Math.floor(local / DAY) * DAY
+  return { day: withinYears(day), time: local - day }
 }
 
-/** Returns the local time in a zone as `hh:mm:ss`. */
-export function localTime(at: Instant, zone: Zone): string {
-  return new Date(at + offsetAt(at, zone)).toISOString().slice(-13, -5)
-}
+/** Returns the milliseconds of a time of day (`hh:mm`). */
+export const timeOfDay = (time: string): number => Number(time.slice(0, 2)) * HOUR + Number(time.slice(3, 5)) * MINUTE
 
 /**
- * Returns the instant of a local time (`hh:mm`) on a date. A time that exists twice, when clocks go back, is the earlier
+ * Returns the instant of a local time on a day. A time that exists twice, when clocks go back, is the earlier
  * one. A time that is skipped, when clocks go forward, counts in standard time.
+ * @param time milliseconds since the beginning of the day
  */
-export function instantOf(date: CalendarDate, time: string, zone: Zone): Instant {
-  const wall = Date.parse(`${date}T${time}:00Z`)
+export function instantOf(day: Day, time: number, zone: Zone): Instant {
   const { standard } = rules[zone]
-  const inSummer = wall - standard - HOUR
-  return isSummer(inSummer, zone) ? inSummer : wall - standard
-}
-
-/** Returns the beginning of a day in UTC, in milliseconds since 1970-01-01T00:00:00Z. */
-export const timeOf = (date: CalendarDate): number => Date.parse(date)
-
-/** Returns the day of a time in UTC, limited to 0001-01-01 and 9999-12-31. */
-export function dateOf(at: number): CalendarDate {
-  return new Date(Math.min(Math.max(at, FIRST_DAY), LAST_DAY)).toISOString().slice(0, 10)
+  const inSummer = day + time - standard - HOUR
+  return isSummer(inSummer, zone) ? inSummer : inSummer + HOUR
 }
 
 /** Summer time begins and ends on the first Sunday on or after a day of a month (0-11), at an hour in UTC. */

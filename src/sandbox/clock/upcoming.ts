@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { AreaName, StatefulStore, Store } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
-import { createCursors } from '../../core/records/cursor.js'
+import { createCursors } from '../../core/records/list.js'
 import type { DuePosition } from '../../core/records/stateful-repository.js'
 import { compareDue } from '../../core/records/stateful-repository.js'
 import { formatInstant } from '../../core/time/time.js'

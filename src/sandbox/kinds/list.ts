@@ -1,7 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Area, AreaName, TransitionForm } from '../../areas/index.js'
 import { areas, byUse } from '../../areas/index.js'
-import { legalMoves } from '../../core/records/state-machine.js'
+import { legalTransitions } from '../../core/records/lifecycle.js'
 import { toNoun, toTitle, toWords } from '../../core/words.js'
 import { call } from '../route.js'
 import { KindList } from './schemas.js'
@@ -46,7 +46,7 @@ function describeLifecycle(
     kind,
     states: [...states],
     line: [...line],
-    transitions: states.flatMap(from => legalMoves(table, from).map(({ verb, to }) => ({ from, verb, to }))),
+    transitions: states.flatMap(from => legalTransitions(table, from).map(({ verb, to }) => ({ from, verb, to }))),
     verbs: Object.entries(transitions).map(([verb, row]) => ({
       verb,
       label: toTitle(toWords(verb)),

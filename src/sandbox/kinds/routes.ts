@@ -81,7 +81,7 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
         ...(body && { body }),
         handle(call) {
           const { store, given, region, explain } = recordOf(call)
-          store.transition(given, verb, call.body, region)
+          store.forceTransition(given, verb, call.body, region)
           return explain()
         },
       }),

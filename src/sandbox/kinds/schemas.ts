@@ -1,7 +1,7 @@
 import type { Static, TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
-import { MOST_FOUND } from '../../core/records/repository.js'
+import { MAX_FOUND } from '../../core/records/repository.js'
 import { assumed, component, Moment, OneOf, pageParameters, Text } from '../../core/schemas.js'
 import { Event, KnownReason, State } from '../events/schemas.js'
 import { client, integer, pageOf } from '../schemas.js'
@@ -22,7 +22,7 @@ export const searchQuery = (states: readonly string[] | undefined) =>
     region: Type.Optional(assumed(OneOf(...REGIONS), 'Only records of this region. Default: all regions.')),
     ...stateQuery(states),
     cursor,
-    limit: Type.Optional(assumed(integer(1, MOST_FOUND), `The maximum number of records. Default: ${MOST_FOUND}.`)),
+    limit: Type.Optional(assumed(integer(1, MAX_FOUND), `The maximum number of records. Default: ${MAX_FOUND}.`)),
   })
 export const searchResult = <R extends TSchema>(title: string, record: R) =>
   pageOf(

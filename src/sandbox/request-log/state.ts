@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createGlob } from '../../core/glob.js'
-import { firstIndex } from '../../core/records/binary-search.js'
+import { firstIndex } from '../../core/records/list.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
 import { FORM, FORM_LIMIT } from '../../http/form.js'

@@ -7,7 +7,7 @@ import { assumed } from '../../../src/core/schemas.js'
 import { orderLifecycle } from './lifecycle.js'
 import { orderRoutes } from './routes.js'
 import { NewOrder, Order, OrderQuery, SeedOrder } from './schemas.js'
-import { createOrderStore } from './store.js'
+import { OrderStore } from './store.js'
 
 const orders: Area = {
   path: 'orders',
@@ -30,6 +30,6 @@ const orders: Area = {
   empty: 'Place an order by POST /api/v1/orders.',
   seeds: assumed(Type.Array(SeedOrder), 'Orders in any state.'),
   record: Order,
-  createStore: ({ context }) => createOrderStore(context),
+  createStore: ({ context }) => new OrderStore(context),
 }
 Object.assign(areas, { orders })

@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../../../src/core/records/state-machine.js'
+import type { Lifecycle } from '../../../src/core/records/lifecycle.js'
 
 export const ORDER_STATUSES = ['PLACED', 'SHIPPED'] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]

@@ -1,53 +1,55 @@
 import type { Region } from '../../../src/core/domain/regions.js'
+import type { Step } from '../../../src/core/records/lifecycle.js'
 import type { List } from '../../../src/core/records/list.js'
-import { createStatefulRepository } from '../../../src/core/records/stateful-repository.js'
+import { StatefulRepository } from '../../../src/core/records/stateful-repository.js'
 import type { StoreContext } from '../../../src/core/tenant-context.js'
 import type { Instant } from '../../../src/core/time/time.js'
-import { formatInstant, parseInstant } from '../../../src/core/time/time.js'
+import { DAY, formatInstant, parseInstant } from '../../../src/core/time/time.js'
 import type { OrderStatus, OrderVerb } from './lifecycle.js'
 import { orderLifecycle } from './lifecycle.js'
 import type { NewOrder, Order, OrderQuery, SeedOrder } from './schemas.js'
 
-const DAY_MS = 86_400_000
-
-export type OrderStore = ReturnType<typeof createOrderStore>
-
 /** The orders of one tenant, all in region EU. */
-export function createOrderStore(context: StoreContext) {
-  const repository = createStatefulRepository<Order, OrderStatus, OrderVerb>(
-    {
-      lifecycle: orderLifecycle,
-      region: () => 'EU',
-      createdAt: order => order.createdAt,
-      plan: ({ status, createdAt }) =>
-        status === 'PLACED' ? { at: (parseInstant(createdAt) as Instant) + DAY_MS, verb: 'ship', cause: 'time' } : null,
-    },
-    context,
-  )
-
-  function build({ orderReference, amount, collectionReference }: NewOrder, status: OrderStatus = 'PLACED'): Order {
-    const now = formatInstant(context.clock.now())
-    const named = collectionReference === undefined ? {} : { collectionReference }
-    return { orderReference, amount, ...named, status, createdAt: now, updatedAt: now }
+export class OrderStore extends StatefulRepository<Order, OrderStatus, OrderVerb> {
+  constructor(context: StoreContext) {
+    super(context, orderLifecycle)
   }
 
-  return {
-    ...repository.ofStore,
+  /** @throws DUPLICATE_REFERENCE */
+  create(input: NewOrder, region: Region): Order {
+    this.assertUnused(region, input.orderReference)
+    return this.add(region, this.#build(input), 'api').record
+  }
 
-    /** @throws DUPLICATE_REFERENCE */
-    create(input: NewOrder, region: Region): Order {
-      repository.assertUnused(region, input.orderReference)
-      return repository.create(region, build(input), 'api').record
-    },
+  /** @throws INVALID_CURSOR */
+  list(region: Region, query: OrderQuery): List<Order> {
+    return this.page(region, query)
+  }
 
-    /** @throws INVALID_CURSOR */
-    list: (region: Region, query: OrderQuery): List<Order> => repository.list(region, query),
+  /** Checks seeded orders, of any state. @throws DUPLICATE_REFERENCE */
+  stage(seeds: readonly SeedOrder[], path: string) {
+    return this.stageAll(seeds, path, ({ status, ...seed }) => ({
+      region: 'EU',
+      record: { ...this.#build(seed, status), ...seed },
+    }))
+  }
 
-    /** Checks seeded orders, of any state. @throws DUPLICATE_REFERENCE */
-    stage: (seeds: readonly SeedOrder[], path: string) =>
-      repository.stage(seeds, path, ({ status, ...seed }) => ({
-        region: 'EU',
-        record: { ...build(seed, status), ...seed },
-      })),
+  protected override regionOf() {
+    return 'EU' as const
+  }
+
+  protected override createdAtOf({ createdAt }: Order): string {
+    return createdAt
+  }
+
+  protected override stepAfter({ status, createdAt }: Order): Step<OrderVerb> | null {
+    if (status !== 'PLACED') return null
+    return { at: (parseInstant(createdAt) as Instant) + DAY, verb: 'ship', cause: 'time' }
+  }
+
+  #build({ orderReference, amount, collectionReference }: NewOrder, status: OrderStatus = 'PLACED'): Order {
+    const now = formatInstant(this.context.clock.now())
+    const named = collectionReference === undefined ? {} : { collectionReference }
+    return { orderReference, amount, ...named, status, createdAt: now, updatedAt: now }
   }
 }
