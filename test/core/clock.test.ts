@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Clock } from '../../src/core/time/clock.js'
+import type { Clock, DueWork, Schedulable } from '../../src/core/time/clock.js'
 import { createClock } from '../../src/core/time/clock.js'
-import type { DueWork, Schedulable } from '../../src/core/time/scheduler.js'
 import { LAST_INSTANT } from '../../src/core/time/time.js'
 
 const START = Date.parse('2026-11-02T09:00:00Z')

@@ -27,11 +27,11 @@ const CHANGES: readonly (readonly [module: string, text: string, other: string])
   ['core/records/list', '`cursor\\0$', '`place\\0$'],
   ['core/domain/identifiers', 'BE BG CY CZ DE DK', 'BE BG CY CZ DK'],
   ['core/domain/identifiers', 'mod97(text.slice(7) + text.slice(0, 4)) === 1', 'false'],
-  ['core/time/business-days', '-12-26`];', '-12-26`, "2026-11-09", "2026-11-10"];'],
+  ['core/time/business-days', '-12-26`)', '-12-26`), parseDay("2026-11-09"), parseDay("2026-11-10")'],
   ['areas/bills/documents', '%PDF-', '%PDF-2'],
   ['areas/bills/lifecycle', '{ reopen: "OPEN", payPartially', '{ payPartially'],
-  ['areas/direct-debit/timing', '-2), "16:00"', '-3), "10:00"'],
-  ['areas/direct-debit/timing', '-1), "09:00"', '0), "08:00"'],
+  ['areas/direct-debit/timing', '-2), CUT_OFF', '-3), MORNING + 36e5'],
+  ['areas/direct-debit/timing', '-1), MORNING', '0), MORNING - 36e5'],
   ['areas/direct-debit/timing', 'addDays(today, 365)', 'addDays(today, 1)'],
   ['areas/mandates/lifecycle', 'MONTHS_UNTIL_EXPIRY = 36', 'MONTHS_UNTIL_EXPIRY = 1'],
   [
@@ -41,9 +41,9 @@ const CHANGES: readonly (readonly [module: string, text: string, other: string])
   ],
   ['areas/payout-links/methods', 'processingAt = afterSeconds(5)', 'processingAt = afterSeconds(86400)'],
   ['areas/payout-links/store', 'most: "P30D", byDefault: "P7D"', 'most: "PT20M", byDefault: "PT20M"'],
-  ['features/deprecations/state', 'sunset < deprecatedSince', 'true'],
-  ['features/armed/state', 'MOST = 1e3', 'MOST = 0'],
-  ['http/schemas', 'DebtorReference = Text(1, 100)', 'DebtorReference = Text(99, 100)'],
+  ['sandbox/deprecations/state', 'sunset < deprecatedSince', 'true'],
+  ['sandbox/armed/state', 'MOST = 1e3', 'MOST = 0'],
+  ['core/domain/schemas', 'DebtorReference = Text(1, 100)', 'DebtorReference = Text(99, 100)'],
   ['tenants/registry', '[A-Za-z0-9._-]{1,64}$/', 'later-[A-Za-z0-9._-]{1,64}$/'],
 ]
 

@@ -1,7 +1,7 @@
 import type { Region } from '../domain/regions.js'
 import { ApiError, errors, quote } from '../errors.js'
 import type { StoreContext } from '../tenant-context.js'
-import type { Schedulable } from '../time/scheduler.js'
+import type { Schedulable } from '../time/clock.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
 import { toWords } from '../words.js'
