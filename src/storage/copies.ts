@@ -1,10 +1,11 @@
 import { ApiError } from '../core/errors.js'
 import type { Event } from '../core/records/events.js'
 import { inOrder } from '../core/records/events.js'
+import type { TenantMeta, TenantRecord } from '../tenants/content.js'
 import type { Identity } from '../tenants/registry.js'
-import type { Tenant, TenantMeta, TenantRecord } from '../tenants/tenant.js'
+import type { Tenant } from '../tenants/tenant.js'
 import type { StorageOptions } from './storage.js'
-import { oneLine } from './storage.js'
+import { factsOf } from './storage.js'
 
 /** The row of a tenant. */
 export interface TenantRow {
@@ -27,7 +28,7 @@ interface Content {
 
 /** The row of a record or of an event. */
 export interface Row {
-  /** Of a record its place in the order of creation, of an event its `seq`. */
+  /** The `sequence` of a record, or the `seq` of an event. */
   readonly number: number
   /** JSON of a `TenantRecord` or an `Event`. */
   readonly content: string
@@ -41,7 +42,7 @@ export interface Write {
   readonly isNewLife: boolean
   readonly records: readonly Row[]
   readonly events: readonly Row[]
-  /** The copy after the commit; undefined: the client is removed. */
+  /** The copy after the commit, unless the client is removed. */
   readonly copy: Copy | undefined
 }
 
@@ -61,7 +62,7 @@ export class UnreadableError extends ApiError {
     super(
       'SERVICE_UNAVAILABLE',
       null,
-      `The state of this client cannot be loaded: ${oneLine(reason)} Reset or remove the client.`,
+      `The state of this client cannot be loaded: ${reason} Reset or remove the client.`,
     )
   }
 }
@@ -93,10 +94,10 @@ export function createCopies({
   /** Drops a tenant from memory: the database has it. */
   function evict(clientId: string) {
     copies.delete(clientId)
-    registry.letGo(clientId)
+    registry.release(clientId)
   }
 
-  /** Returns the copy that the rows of a tenant continue; undefined: they begin another life. */
+  /** Returns the copy that the rows of a tenant continue, unless they begin another life. */
   function continued(clientId: string, row: TenantRow): Copy | undefined {
     const copy = copies.get(clientId)
     return copy !== undefined && copy.version >= row.life ? copy : undefined
@@ -114,7 +115,7 @@ export function createCopies({
   }
 
   return {
-    /** Returns the copy of a tenant, and counts that as its use; undefined: it is not in memory. */
+    /** Returns the copy of a tenant if it is in memory, and counts that as its use. */
     get(clientId: string): Pick<Copy, 'tenant' | 'version' | 'life'> | undefined {
       const copy = copies.get(clientId)
       if (copy !== undefined) keep(clientId, copy)
@@ -153,7 +154,7 @@ export function createCopies({
       } catch (error) {
         evict(clientId)
         if (!isReplacing) {
-          const failure = new UnreadableError((error as Error).message)
+          const failure = new UnreadableError(factsOf(error).reason)
           logger.error({ clientId, reason: failure.message }, 'the state of a client cannot be loaded')
           throw failure
         }
@@ -161,8 +162,8 @@ export function createCopies({
       }
     },
     /**
-     * Returns the rows that store what has changed in a tenant; undefined: nothing has.
-     * @param row the row of the tenant before; undefined: it has none
+     * Returns the rows that store what has changed in a tenant, if anything has.
+     * @param row the row of the tenant before, if it had one
      */
     writeOf(clientId: string, row: TenantRow | undefined, realNow: number): Write | undefined {
       const tenant = registry.peek(clientId)
