@@ -52,7 +52,7 @@ export interface StorageOptions {
   now(): number
   /** Whether a tenant must stay in memory. */
   isInUse(clientId: string): boolean
-  /** A tenant may have changed: calls that wait for it look again. Undefined: any tenant may have. */
+  /** A tenant may have changed: calls that wait for it look again. Without an id, any tenant may have. */
   changed(clientId?: string): void
 }
 

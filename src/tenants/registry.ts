@@ -15,7 +15,7 @@ import { createTenant, loadTenant, restoreTenant } from './tenant.js'
 
 export interface TenantRegistryOptions {
   readonly seed: string
-  /** An instant at which every tenant starts frozen; undefined: tenants run with the real time. */
+  /** The instant at which every tenant starts frozen. By default, tenants run with the real time. */
   readonly frozenAt?: Instant | undefined
   readonly fixtures: Fixtures
   readonly clients: readonly ClientEntry[]
@@ -29,7 +29,7 @@ export interface TenantRegistryOptions {
   /**
    * Returns the address of the server, without a trailing slash: that of SANDBOX_PUBLIC_URL, else that by which a request
    * with a Host has come.
-   * @param host an own name of the server; undefined: there is no request, or none with such a name
+   * @param host an own name of the server, if a request has named one
    */
   publicUrl(host?: string): string
   /** Called with each tenant that made room for another. */
@@ -43,7 +43,7 @@ export interface TenantRegistryOptions {
 /** The creation of a tenant object. */
 export interface Creation {
   readonly reason: 'fixture' | 'reset' | 'state' | 'fork' | 'restored'
-  /** The client id of the tenant that a fork is a copy of. Undefined: the tenant is no fork. */
+  /** The client id of the tenant that a fork is a copy of. */
   readonly origin?: string | undefined
 }
 

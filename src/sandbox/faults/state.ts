@@ -30,7 +30,7 @@ export interface FaultTarget {
   readonly method: string
   /** As received, with valid percent-encoding. */
   readonly path: string
-  /** Undefined: the operation has no region, like the token request, which has no bearer token either. */
+  /** Absent for the token request, which has no region and no bearer token. */
   readonly region: string | undefined
 }
 
