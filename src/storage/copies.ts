@@ -68,7 +68,7 @@ export class UnreadableError extends ApiError {
 }
 
 const toRow = (number: number, value: object): Row => ({ number, content: JSON.stringify(value) })
-const fromRow = <T>({ content }: Row): T => JSON.parse(content) as T
+const fromRow = <T>({ content }: Pick<Row, 'content'>): T => JSON.parse(content)
 
 /** Creates the copies of stored tenants in memory: what to load from their rows, and what to write to them. */
 export function createCopies({
@@ -106,7 +106,7 @@ export function createCopies({
   /** Loads a row without the records and events of its tenant, which is about to be replaced or removed. */
   function loadToReplace(clientId: string, row: TenantRow) {
     try {
-      const { identity, meta } = JSON.parse(row.content) as Content
+      const { identity, meta } = fromRow<Content>(row)
       registry.load(identity, meta, row.instant).install()
     } catch {
       // A row that cannot be parsed is as good as removed.
@@ -133,22 +133,21 @@ export function createCopies({
      */
     load(clientId: string, row: TenantRow, records: readonly Row[], events: readonly Row[], isReplacing = false): void {
       try {
-        const { identity, meta } = JSON.parse(row.content) as Content
+        const { identity, meta } = fromRow<Content>(row)
         if (row.isRemoved) {
           copies.delete(clientId)
           registry.retire(clientId, identity.resets)
           return
         }
-        const known = continued(clientId, row)
-        const loading = known === undefined ? registry.load(identity, meta, row.instant) : undefined
-        const tenant = loading?.tenant ?? (known?.tenant as Tenant)
+        const loading = continued(clientId, row) ?? registry.load(identity, meta, row.instant)
+        const { tenant } = loading
         const content = {
           meta,
           records: records.map(fromRow<TenantRecord>),
           events: events.map(event => inOrder(fromRow<Event>(event))),
         }
         tenant.load(content, row.instant)
-        loading?.install()
+        if ('install' in loading) loading.install()
         const { version, life } = row
         keep(clientId, { tenant, version, life, events: tenant.events.last(), key: keyOf(tenant) })
       } catch (error) {
