@@ -41,11 +41,11 @@ function operationOf({ method, routeOptions: { url = '' } }: FastifyRequest) {
 
 /** Returns the response that an operation documents for an answer. */
 function responseOf({ responses }: Operation, { statusCode }: FastifyReply, { sandbox }: FastifyRequest): Json {
-  const range = responses[`${Math.floor(statusCode / 100)}XX`]
+  if (statusCode < 400) return responses[statusCode]
   const effect = sandbox?.faults?.effect
   // An error fault can answer any code with any status.
   const isFault = effect?.kind === 'error' && effect.status === statusCode
-  return isFault ? range : (responses[statusCode] ?? range)
+  return (isFault ? undefined : responses[statusCode]) ?? responses.default
 }
 
 /** Returns the difference between an answer and its document; null: there is none. */
