@@ -83,7 +83,7 @@ export type LoggedExchange = Readonly<Omit<api.LoggedRequest, 'query' | 'headers
   readonly headers: Readonly<Record<string, string>>
   /** The headers of the answer, by name in lower case. */
   readonly responseHeaders: Readonly<Record<string, string>>
-  /** The faults that fired: `id` and the members of the effect without `message` and `headers`. */
+  /** The faults that fired: `id` and the members of the effect without `message`, `headers` and `patch`. */
   readonly faults: readonly { readonly id: string; readonly kind: Effect['kind']; readonly [member: string]: unknown }[]
 }
 

@@ -44,6 +44,8 @@ export interface LoggedExchange {
     readonly kind: string
     readonly when?: 'before' | 'after'
     readonly status?: number
+    /** A path of a patch that the answer lacks. */
+    readonly missing?: string
   }[]
   readonly hints: readonly string[]
 }
@@ -287,7 +289,13 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
   const responseHeaders = isCut ? {} : reply.getHeaders()
   const fired = (faults?.fired ?? []).map(({ id, effect }) => {
     const isTaker = isCut && effect === faults?.effect && !('when' in effect && effect.when === 'before')
-    return { id, ...withoutTexts(effect), ...(isTaker && { status: reply.statusCode }) }
+    const lacks = effect === faults?.effect && faults.missing !== undefined
+    return {
+      id,
+      ...withoutTexts(effect),
+      ...(isTaker && { status: reply.statusCode }),
+      ...(lacks && { missing: faults.missing }),
+    }
   })
   return {
     at,
@@ -344,6 +352,11 @@ function withMaskedHint(headers: Record<string, string>) {
 }
 
 /** The texts of a fault may be anything. The list of faults shows them. */
-function withoutTexts({ message, headers, ...rest }: Effect & { message?: string; headers?: object }) {
+function withoutTexts({
+  message,
+  headers,
+  patch,
+  ...rest
+}: Effect & { message?: string; headers?: object; patch?: object }) {
   return rest
 }
