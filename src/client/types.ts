@@ -87,6 +87,14 @@ export type LoggedExchange = Readonly<Omit<api.LoggedRequest, 'query' | 'headers
   readonly faults: readonly { readonly id: string; readonly kind: Effect['kind']; readonly [member: string]: unknown }[]
 }
 
+/** What has happened, for a test that has failed. */
+export type Evidence = Omit<api.Evidence, 'requests' | 'records'> & {
+  /** The requests of the log, in order. */
+  requests: LoggedExchange[]
+  /** The explanations of the records that requests mention, those with the latest events first. */
+  records: (Omit<api.ExplainedBill, 'record'> & { kind: Event['kind']; reference: string; record: object })[]
+}
+
 /** A change of state with its number and cause. */
 export type Event = api.Event
 /** A change of state. */
