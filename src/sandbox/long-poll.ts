@@ -25,15 +25,12 @@ export function longPoll<T>(
 ): Promise<T> {
   const { socket } = request.raw
   const deadline = elapsed() + seconds * 1000
-  let resolve: (value: T) => void = () => {}
-  let reject: (error: Error) => void = () => {}
-  const answered = new Promise<T>((...settle) => {
-    ;[resolve, reject] = settle
-  })
+  const settle = {} as { resolve(value: T): void; reject(error: Error): void }
+  const answered = new Promise<T>((resolve, reject) => Object.assign(settle, { resolve, reject }))
   let isAnswered = false
   const answer = (value: T) => {
     isAnswered = true
-    resolve(value)
+    settle.resolve(value)
   }
   const { cancel, lookAgain } = waiters.wait(
     client,
@@ -41,7 +38,7 @@ export function longPoll<T>(
       if (!registry.has(client)) {
         // It may only have left memory: it is brought up to date first.
         if (isNews) return 0
-        reject(errors.clientNotFound(client))
+        settle.reject(errors.clientNotFound(client))
         return null
       }
       const left = deadline - elapsed()
@@ -51,7 +48,7 @@ export function longPoll<T>(
     refresh,
     failure => {
       const isLast = elapsed() >= deadline || isClosing()
-      if (isLast) reject(failure)
+      if (isLast) settle.reject(failure)
       return isLast
     },
   )

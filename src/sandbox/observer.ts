@@ -11,11 +11,14 @@ import { coverAnswer } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { RequestLog } from './request-log/state.js'
 import { exchangeOf } from './request-log/state.js'
+import type { Steering } from './request-log/steering.js'
+import { noteSteering } from './request-log/steering.js'
 
 export interface ObserverOptions {
   readonly registry: TenantRegistry
   readonly requestLog: RequestLog
   readonly coverage: Coverage
+  readonly steering: Steering
   /** Returns the real time in milliseconds. */
   now(): number
   /** The calls that wait for requests. */
@@ -31,7 +34,7 @@ export interface ObserverOptions {
  * for its coverage. A failure to log is reported and does not change the answer.
  */
 export const observer = fp<ObserverOptions>((app, options, done) => {
-  const { registry, requestLog, requestWaiters, coverage, now, refresh, isShared } = options
+  const { registry, requestLog, requestWaiters, coverage, steering, now, refresh, isShared } = options
 
   function note(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
@@ -93,6 +96,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   // In `onSend`, and not in `onResponse`: a client that has its answer finds its request in the log, although the log of a
   // database takes time; the text of the answer is at hand; and an answer that a fault takes away is observed, too.
   app.addHook('onSend', function observe(request, reply, payload, next) {
+    noteSteering(steering, request, reply)
     const { isForeign, route, tenant } = request.sandbox
     // The control plane and the browsers of recipients are not the app under test.
     if (isForeign || route.schema?.hide || (route.url ?? pathOf(request.url)).startsWith('/_sandbox')) {
@@ -136,12 +140,14 @@ function credentialOf({ body }: FastifyRequest): string | undefined {
 export function forgetExchanges({
   requestLog,
   coverage,
-}: Pick<ObserverOptions, 'requestLog' | 'coverage'>): TenantListener {
+  steering,
+}: Pick<ObserverOptions, 'requestLog' | 'coverage' | 'steering'>): TenantListener {
   return {
     onCreated({ clientId }, { reason, origin }) {
       if (reason === 'reset') {
         requestLog.remove(clientId)
         coverage.reset(clientId)
+        steering.delete(clientId)
       }
       if (origin !== undefined) coverage.fork(clientId, origin)
     },
@@ -149,6 +155,7 @@ export function forgetExchanges({
       if (reason === 'released') return
       requestLog.remove(clientId)
       coverage.remove(clientId)
+      steering.delete(clientId)
     },
   }
 }

@@ -11,6 +11,7 @@ import type { Tenant } from '../tenants/tenant.js'
 import type { Coverage } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { RequestLog } from './request-log/state.js'
+import type { Steering } from './request-log/steering.js'
 import type { Scenarios } from './scenarios/files.js'
 
 /** The parts of the server that the control plane acts on. */
@@ -18,13 +19,14 @@ export interface ControlPlane {
   readonly registry: TenantRegistry
   readonly storage: Storage
   readonly requestLog: RequestLog
+  readonly steering: Steering
   readonly coverage: Coverage
   readonly waiters: EventWaiters
   /** The calls that wait for requests. */
   readonly requestWaiters: EventWaiters
   /** Brings a tenant up to date, then calls back. */
   readonly refresh: Refresh
-  /** Identifies the life of a tenant, if it has begun before this call. */
+  /** Identifies the life of a tenant. Undefined: it begins with this call. */
   lifeOf(clientId: string): unknown
   readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */

@@ -20,6 +20,7 @@ import { createEventWaiters } from './events/waiters.js'
 import { forgetExchanges } from './observer.js'
 import type { RequestLogBounds } from './request-log/state.js'
 import { createRequestLog } from './request-log/state.js'
+import type { Steering } from './request-log/steering.js'
 import type { ControlPlane } from './route.js'
 import type { Scenarios } from './scenarios/files.js'
 import { createScenarios } from './scenarios/files.js'
@@ -73,7 +74,8 @@ export function createSandbox(app: FastifyInstance, options: SandboxOptions): Sa
   }
   const requestLog = database?.createRequestLog?.(bounds, registry.resetsSoFar) ?? createRequestLog(bounds)
   const coverage = createCoverage()
-  registry.listen(forgetExchanges({ requestLog, coverage }))
+  const steering: Steering = new Map()
+  registry.listen(forgetExchanges({ requestLog, coverage, steering }))
 
   const isInUse = (clientId: string) => waiters.has(clientId) || requestWaiters.has(clientId)
   const storage =
@@ -83,7 +85,7 @@ export function createSandbox(app: FastifyInstance, options: SandboxOptions): Sa
   const documented = collectRoutes(app)
   const tenants = { registry, storage, now }
   return {
-    ...{ ...tenants, requestLog, coverage, waiters, requestWaiters, scenarios, timers, documented },
+    ...{ ...tenants, requestLog, steering, coverage, waiters, requestWaiters, scenarios, timers, documented },
     operations: collectOperations(app),
     documents: createDocuments(documented, serviceTags(), () => examplesOf(tenants)),
     refresh: storage.refresh,

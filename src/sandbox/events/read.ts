@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
+import type { Event } from '../../core/records/events.js'
 import type { Tenant } from '../../tenants/tenant.js'
 import { longPoll } from '../long-poll.js'
 import type { ControlContext } from '../route.js'
@@ -16,7 +17,7 @@ const MOST = 1000
 
 function pageOf({ events }: Tenant, query: Query, after: number) {
   const { events: data, areAll } = events.select(after, query, MOST)
-  return { data, last: areAll ? events.last() : (data.at(-1)?.seq ?? after) }
+  return { data, last: areAll ? events.last() : (data.at(-1) as Event).seq }
 }
 
 /** Returns the milliseconds until the next due transition; Infinity: the clock does not get there by itself. */

@@ -18,8 +18,8 @@ function postDataOf({ headers, body, text = textOf(body) }: LoggedExchange) {
   if (mediaTypeOf(headers) !== FORM || typeof body === 'string') {
     return { mimeType, text, ...commentOf(body) }
   }
-  const fields = Object.entries(body as Record<string, string>)
-  return { mimeType, params: pairs(fields), text: new URLSearchParams(fields).toString() }
+  // HAR 1.2: a body has a text or parameters.
+  return { mimeType, params: pairs(Object.entries(body as Record<string, string>)) }
 }
 
 function contentOf({ responseHeaders, responseBody }: LoggedExchange) {
@@ -70,16 +70,28 @@ function entryOf(exchange: LoggedExchange, url: string): object {
   }
 }
 
+/** The run of which a HAR document is the log. */
+export interface Run {
+  readonly seed: string
+  /** Whether the document has all requests of the client since its start or its reset. */
+  readonly isComplete: boolean
+  /** The other calls that have changed the client, such as `POST /_sandbox/faults`. */
+  readonly steeredBy: readonly string[]
+}
+
 /**
  * Returns logged requests as a HAR 1.2 document (http://www.softwareishard.com/blog/har-12-spec/). Its times are those of
  * the tenant.
  * @param url the URL of the server without a trailing slash
  */
-export const toHar = (exchanges: readonly LoggedExchange[], url: string) => ({
+export const toHar = (exchanges: readonly LoggedExchange[], url: string, { seed, isComplete, steeredBy }: Run) => ({
   log: {
     version: '1.2',
     creator: { name: NAME, version: VERSION },
     pages: [],
     entries: exchanges.map(logged => entryOf(logged, url)),
+    _seed: seed,
+    _complete: isComplete,
+    _steeredBy: steeredBy,
   },
 })

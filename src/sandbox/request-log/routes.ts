@@ -32,13 +32,13 @@ export const listRequests = call({
     'The log has requests of the API and the token endpoint, but no calls of the control plane. A request ' +
     'without a known client is in the log of `sandbox-client`. The oldest requests are dropped at the limits ' +
     '`SANDBOX_REQUEST_LOG_ENTRIES` and `SANDBOX_REQUEST_LOG_BYTES`. With `format=har`, the answer is a HAR 1.2 ' +
-    'document. With `wait`, an answer without requests waits for the next one that matches. With a reset, numbers ' +
+    'document, which `payments-sandbox replay` takes. With `wait`, an answer without requests waits for the next one that matches. With a reset, numbers ' +
     'start at 1 again, and a wait ends.',
   querystring: schemas.RequestQuery,
   response: schemas.RequestList,
   otherTypes: { [HAR_TYPE]: schemas.Har },
   async handle({ client, query, request, reply, ...context }) {
-    const { requestLog, tenant } = context
+    const { requestLog, tenant, registry, steering } = context
     const { clientId } = tenant()
     const after = await awaitRequest(client, query, request, context)
     const { data, last, dropped } = await requestLog.list(client, { ...query, after })
@@ -48,7 +48,10 @@ export const listRequests = call({
     }
     reply.type(HAR_TYPE)
     reply.header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
-    return JSON.stringify(toHar(data, request.sandbox.publicUrl))
+    // Other servers note what they have changed for themselves.
+    const isComplete = data.length === last && !requestLog.isShared
+    const steeredBy = [...(steering.get(clientId) ?? [])]
+    return JSON.stringify(toHar(data, request.sandbox.publicUrl, { seed: registry.seed, isComplete, steeredBy }))
   },
 })
 

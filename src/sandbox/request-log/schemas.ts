@@ -67,9 +67,8 @@ export const LoggedRequest = component('LoggedRequest', {
   durationMs: assumed(Type.Number(), 'Milliseconds of real time until the answer, including the delays of faults.'),
   faults: assumed(
     Type.Array(Type.Any()),
-    'The faults that fired: `id` and the members of the effect without `message`, `headers` and `patch`. One that took the ' +
-      'answer away after the request was handled has the `status` of the answer, too. A patch with a path that the answer ' +
-      'lacks has the path as `missing`.',
+    'The faults that fired: `id` and the members of the effect without `message` and `headers`. One that took the ' +
+      'answer away after the request was handled has the `status` of the answer, too.',
   ),
   hints: assumed(Type.Array(Type.String()), 'The sentences of the header `Sandbox-Hint`.'),
 })
@@ -89,6 +88,17 @@ export const Har = component('Har', {
         Type.Array(Type.Any()),
         'The requests that match, in order. `startedDateTime` is the time of the tenant. A suppressed answer has the ' +
           'status 0. `_seq`, `_faults` and `_hints` are the members of the request log.',
+      ),
+      _seed: assumed(Type.String(), 'The seed of the server.'),
+      _complete: assumed(
+        Type.Boolean(),
+        'Whether these are all requests of the client since its start or its last reset. Several servers of one database ' +
+          'do not know it.',
+      ),
+      _steeredBy: assumed(
+        Type.Array(Type.String()),
+        'The other calls that have changed the client, but those of the clock, such as `POST /_sandbox/faults`. ' +
+          '`payments-sandbox replay` does not repeat them.',
       ),
     }),
     'The document, as the specification of HAR 1.2 defines it.',
