@@ -17,7 +17,7 @@ const LAYERS = [
   'console/',
   'server\\.ts',
   '(?:boot|start|config|command-line|health)\\.ts|client/',
-  'commands/',
+  'replay/|commands/',
   '(?:commands|cli)\\.ts',
 ]
 

@@ -81,6 +81,14 @@ function parse(args: readonly string[]) {
 
 async function dispatch(args: readonly string[], environment: Environment, output: Output): Promise<number> {
   const [first = 'start'] = leadingWords(args, { ...OPTIONS, ...COMMON })
+  if (first === 'replay') {
+    const { runReplay } = await import('./replay/command.js')
+    return await runReplay(
+      args.filter((_, at) => at !== args.indexOf(first)),
+      environment,
+      withoutControls(output),
+    )
+  }
   const command = Object.hasOwn(commands, first) ? commands[first] : undefined
   if (command === undefined) {
     const { runCommand } = await import('./commands/run.js')

@@ -69,7 +69,6 @@ const ROUTES = [
   'DELETE /_sandbox/requests',
   'POST /_sandbox/requests/verify',
   'GET /_sandbox/coverage',
-  'GET /_sandbox/evidence',
   'GET /_sandbox/faults',
   'POST /_sandbox/faults',
   'DELETE /_sandbox/faults',

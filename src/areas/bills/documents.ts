@@ -12,3 +12,10 @@ const SIGNATURES: readonly (readonly [DocumentType, Buffer])[] = [
 /** Returns the format of a document by its first bytes; undefined: not an accepted format. */
 export const documentTypeOf = (content: Buffer): DocumentType | undefined =>
   SIGNATURES.find(([, signature]) => content.subarray(0, signature.length).equals(signature))?.[0]
+
+/** Returns a document of a format and a size. Its content repeats a text. */
+export function documentOf(type: string, size: number, text: string): Buffer {
+  const content = Buffer.alloc(size, text)
+  SIGNATURES.find(([name]) => name === type)?.[1].copy(content)
+  return content
+}

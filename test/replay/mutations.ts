@@ -6,20 +6,20 @@ type Json = Record<string, unknown>
 /** Changes an entry. The capture is the unchanged one. */
 type Change = (entry: HarEntry, capture: Har) => void
 
-const bodyOf = ({ response }: HarEntry) => JSON.parse(response.content.text as string) as Json
-function setBody({ response }: HarEntry, body: unknown) {
+export const bodyOf = ({ response }: HarEntry) => JSON.parse(response.content.text as string) as Json
+export function setBody({ response }: HarEntry, body: unknown) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   response.content = { size: Buffer.byteLength(text), mimeType: 'application/json', text }
 }
 
 /** Changes the members of an answer; undefined leaves one out. */
-const set =
+export const set =
   (members: Json): Change =>
   entry =>
     setBody(entry, { ...bodyOf(entry), ...members })
 
 /** Changes the members of a record in a list, by its reference. */
-const inList =
+export const inList =
   (reference: string, members: Json): Change =>
   entry => {
     const { data, ...page } = bodyOf(entry) as { data: Json[] }
@@ -27,13 +27,13 @@ const inList =
     setBody(entry, { ...page, data: changed })
   }
 
-const status =
+export const status =
   (code: number): Change =>
   ({ response }) => {
     response.status = code
   }
 
-const header =
+export const header =
   (name: string, value?: string): Change =>
   ({ response }) => {
     response.headers = response.headers.filter(header => header.name !== name)
@@ -46,8 +46,8 @@ const all =
     for (const change of changes) change(entry, capture)
   }
 
-const answer = (code: number, body: unknown): Change => all(status(code), entry => setBody(entry, body))
-const refused = (code: number, error: string, field: string | null = null): Change =>
+export const answer = (code: number, body: unknown): Change => all(status(code), entry => setBody(entry, body))
+export const refused = (code: number, error: string, field: string | null = null): Change =>
   answer(code, { code: error, field, message: 'No.' })
 
 /** The answers of the journey that others take over. */
@@ -62,7 +62,7 @@ type Kind = keyof typeof ANSWERS
 const recordOf = (kind: Kind, capture: Har) => bodyOf(find(capture, ANSWERS[kind]))
 
 /** Accepts a refused creation: answers the record of another one with the members that were sent. */
-const created =
+export const created =
   (kind: Kind, changed: Json = {}): Change =>
   (entry, capture) => {
     const record = recordOf(kind, capture)
@@ -76,20 +76,20 @@ const created =
   }
 
 /** Answers 200 with a record that the journey has shown. */
-const shown =
+export const shown =
   (kind: Kind, changed: Json = {}): Change =>
   (entry, capture) =>
     answer(200, { ...recordOf(kind, capture), ...changed })(entry, capture)
 
 const reversed: Change = (entry, capture) => set({ data: (bodyOf(entry).data as Json[]).toReversed() })(entry, capture)
-const noContent: Change = all(status(204), entry => setBody(entry, ''))
+export const noContent: Change = all(status(204), entry => setBody(entry, ''))
 const limitedTo =
   (limit: number): Change =>
   ({ request }) => {
     request.url = request.url.replace(/limit=\d+/, `limit=${limit}`)
   }
 
-const EMPTY = { totalCount: 0, hasMore: false, nextCursor: null, data: [] }
+export const EMPTY = { totalCount: 0, hasMore: false, nextCursor: null, data: [] }
 const TOKEN = { access_token: 'x', expires_in: 3600, scope: 'payments', token_type: 'Bearer' }
 const DEBTOR = { debtor: { name: 'J', iban: 'DE89370400440532013000' } }
 const UNNAMED = { debtorReference: undefined }
@@ -131,7 +131,7 @@ export function find({ log }: Har, line: string): HarEntry {
 }
 
 /** A row: the capture that has the change, its name, its entry (`find`), and the label of the statement that it breaks. */
-type Mutation = readonly [capture: number, name: string, line: string, change: Change, label?: 'documented']
+export type Mutation = readonly [capture: number, name: string, line: string, change: Change, label?: 'documented']
 
 /** The changes, by the capture that has them: those of one record hide each other, and several of one kind are one difference. */
 export const MUTATIONS: readonly Mutation[] = [

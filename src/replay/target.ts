@@ -1,0 +1,140 @@
+import { OWN_FIXTURES } from '../package.js'
+import { buildServer } from '../server.js'
+import { loadFixtures } from '../tenants/fixtures.js'
+import type { Contract, Json } from './contract.js'
+import { createContract } from './contract.js'
+import { parseJson } from './har.js'
+
+export interface Outgoing {
+  readonly method: string
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  /** The parsed text; undefined: it is not JSON. */
+  readonly body: Json
+}
+
+/** A sandbox that gets the requests of a capture. */
+export interface Target {
+  /** Whether it is given the states that the service shows. */
+  readonly isOwn: boolean
+  /** Moves the clock forward to a time in milliseconds. */
+  moveTo(at: number): unknown
+  send(request: Outgoing): Promise<Answer>
+  close(): Promise<unknown>
+}
+
+export interface Client {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/**
+ * Creates a sandbox in memory with clients that have no records. It does not listen.
+ * @param start the time of its clocks, in milliseconds
+ * @param tokenLifetime in seconds
+ */
+export function createMemoryTarget(clients: readonly Client[], start: number, tokenLifetime: number): Target {
+  let now = start
+  const { app } = buildServer({
+    seed: 'replay',
+    frozenAt: undefined,
+    fixtures: loadFixtures(OWN_FIXTURES),
+    clients: clients.map(client => ({ ...client, fixture: 'empty' })),
+    openRegistration: false,
+    maxTenants: Number.POSITIVE_INFINITY,
+    maxRecords: 100_000,
+    tokenLifetime,
+    publicUrl: () => 'http://localhost',
+    requestLog: { entries: 0 },
+    // The time of the capture is the real time of this server.
+    now: () => now,
+  })
+  return {
+    isOwn: true,
+    moveTo(at) {
+      now = Math.max(now, at)
+    },
+    async send({ method, url, headers = {}, body }) {
+      const sent = { method: method as 'GET', url, headers, ...(body !== undefined && { payload: body }) }
+      const { statusCode, headers: answered, payload } = await app.inject(sent)
+      return { status: statusCode, headers: answered, body: parseJson(payload) }
+    },
+    close: () => app.close(),
+  }
+}
+
+/** Returns a client of a running sandbox as a target. */
+export function createRemoteTarget(server: string, clientId: string, adminToken: string | undefined): Target {
+  const admin: Record<string, string> = adminToken === undefined ? {} : { authorization: `Bearer ${adminToken}` }
+  async function send({ method, url, headers, body }: Outgoing): Promise<Answer> {
+    const answer = await fetch(`${server}${url}`, {
+      method,
+      headers: { ...headers, ...(url.startsWith('/_sandbox/') && admin) },
+      // No content of GET has a meaning, and `fetch` sends none.
+      ...(body !== undefined && !/^(?:GET|HEAD)$/.test(method) && { body: body as string }),
+      redirect: 'manual',
+    })
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: parseJson(await answer.text()) }
+  }
+  let to = ''
+  return {
+    isOwn: false,
+    moveTo(at) {
+      if (instantOf(at) === to) return
+      to = instantOf(at)
+      return send(control('POST', '/clock/advance', clientId, { to }))
+    },
+    send,
+    close: async () => {},
+  }
+}
+
+/** Reads the OpenAPI documents of a sandbox. */
+export async function contractOf({ send }: Target): Promise<Contract> {
+  const read = async (url: string) => (await send({ method: 'GET', url })).body
+  return createContract(await read('/openapi.json'), await read('/_sandbox/openapi.json'))
+}
+
+export const instantOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+
+/** Returns a call of the control plane. */
+export const control = (method: string, path: string, client: string, body?: unknown): Outgoing => ({
+  method,
+  url: `/_sandbox${path}${path.includes('?') ? '&' : '?'}client=${encodeURIComponent(client)}`,
+  ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+})
+
+/** Adds a record by `POST /seed`. Returns the refusal, with the path of the member that it is about; undefined: it is added. */
+export async function seed({ send }: Target, client: string, kind: string, record: Json) {
+  const { status, body } = await send(control('POST', '/seed', client, { records: { [kind]: [record] } }))
+  if (status < 300) return undefined
+  const path: string[] = body?.field?.split('.').slice(3) ?? []
+  return { code: String(body?.code), message: String(body?.message), path }
+}
+
+/**
+ * Changes a record by the state document. No rule is checked but those of the document.
+ * @param member the member that holds the reference
+ * @param changes undefined: the record goes
+ */
+export async function adopt(
+  { send }: Target,
+  client: string,
+  member: string,
+  kind: string,
+  reference: string,
+  changes: Json,
+) {
+  const { body: state } = await send(control('GET', '/state', client))
+  const index = state[kind].findIndex(({ record }: Json) => record[member] === reference)
+  if (index < 0) return
+  if (changes === undefined) state[kind].splice(index, 1)
+  else Object.assign(state[kind][index].record, changes)
+  await send(control('PUT', '/state', client, state))
+}

@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { run } from '../../src/commands.js'
+import type { Contract } from '../../src/replay/contract.js'
+import { readHar } from '../../src/replay/har.js'
+import type { Finding } from '../../src/replay/replay.js'
+import { replay } from '../../src/replay/replay.js'
+import { clientsOf } from '../../src/replay/session.js'
+import { contractOf, createMemoryTarget } from '../../src/replay/target.js'
+import type { Har } from './capture.js'
+
+export const write = (t: Test, har: unknown): string => {
+  const file = join(t.testdir(), 'traffic.har')
+  writeFileSync(file, typeof har === 'string' ? har : JSON.stringify(har))
+  return file
+}
+
+let contract: Contract | undefined
+
+/** Holds a capture against a sandbox in memory, as the command does it. The documents are read once in a process. */
+export async function findingsOf(t: Test, har: Har): Promise<readonly Finding[]> {
+  const { entries } = readHar(write(t, har), undefined)
+  const target = createMemoryTarget(clientsOf(entries), entries[0]?.at ?? 0, 3600)
+  try {
+    contract ??= await contractOf(target)
+    return (await replay(entries, target, contract)).findings
+  } finally {
+    await target.close()
+  }
+}
+
+/** Runs the command with a file. */
+export async function command(args: readonly string[], environment = {}) {
+  const texts = { stdout: '', stderr: '' }
+  const output = (name: keyof typeof texts) => ({
+    write(text: string) {
+      texts[name] += text
+    },
+  })
+  const code = await run(['replay', ...args], environment, { stdout: output('stdout'), stderr: output('stderr') })
+  return { code, ...texts }
+}
