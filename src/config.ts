@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import leven from 'leven'
 import { DEFAULT_BOUNDS, LONGEST_CLIENT_ID } from './bounds.js'
 import { MAX_ACCOUNT_HOLDER_NAME } from './core/domain/identifiers.js'
@@ -198,7 +199,9 @@ export function readConfig(environment: Environment) {
     /** The maximum size of a state document in bytes. */
     stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
     /** The folder that stores tenants across restarts; undefined: memory only. */
-    data: environment.SANDBOX_DATA || undefined,
+    data: read<string | undefined>('SANDBOX_DATA', undefined, 'a folder', text =>
+      text.replace(/^~(?=\/|$)/, homedir()),
+    ),
     /** Whether each commit of SQLite waits until it is on the disk. */
     sqliteSynchronous: read<'full' | 'normal'>('SANDBOX_SQLITE_SYNCHRONOUS', 'full', 'full or normal', text =>
       text === 'full' || text === 'normal' ? text : INVALID,

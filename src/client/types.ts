@@ -83,8 +83,16 @@ export type LoggedExchange = Readonly<Omit<api.LoggedRequest, 'query' | 'headers
   readonly headers: Readonly<Record<string, string>>
   /** The headers of the answer, by name in lower case. */
   readonly responseHeaders: Readonly<Record<string, string>>
-  /** The faults that fired: `id` and the members of the effect without `message` and `headers`. */
+  /** The faults that fired: `id` and the members of the effect without `message`, `headers` and `patch`. */
   readonly faults: readonly { readonly id: string; readonly kind: Effect['kind']; readonly [member: string]: unknown }[]
+}
+
+/** What has happened, for a test that has failed. */
+export type Evidence = Omit<api.Evidence, 'requests' | 'records'> & {
+  /** The requests of the log, in order. */
+  requests: LoggedExchange[]
+  /** The explanations of the records that requests mention, those with the latest events first. */
+  records: (Omit<api.ExplainedBill, 'record'> & { kind: Event['kind']; reference: string; record: object })[]
 }
 
 /** A change of state with its number and cause. */

@@ -63,6 +63,7 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema, outer: readonly st
   })
 
 const INPUT = { type: 'string', description: 'A file with the body as JSON or YAML; - is the standard input.' }
+const OUT = { type: 'string', description: 'A folder for summary.txt and evidence.json, which is created.' }
 const FOLLOW = { type: 'boolean', description: 'Prints each new one, too, until it is interrupted.' }
 
 function toCommand(path: string, method: string, operation: Operation): Command {
@@ -77,6 +78,7 @@ function toCommand(path: string, method: string, operation: Operation): Command 
   if (fields.length > 0) options.push({ name: 'input', in: 'none', members: [], schema: INPUT })
   if (given.some(({ name }) => name === 'wait'))
     options.push({ name: 'follow', in: 'none', members: [], schema: FOLLOW })
+  if (name === 'evidence') options.push({ name: 'out', in: 'none', members: [], schema: OUT })
   // Required texts of the body, or else its only member, are arguments.
   const required = fields.filter(({ isRequired, schema }) => isRequired && schema.type === 'string')
   const texts = required.length === 0 && fields.length === 1 ? fields : required

@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Time: ['clock', 'upcoming'],
   Records: [],
   Failures: ['faults', 'outcomes', 'reason-codes', 'errors', 'deprecations', 'tokens'],
-  Evidence: ['requests', 'verify', 'events', 'coverage', 'replay'],
+  Evidence: ['evidence', 'requests', 'verify', 'events', 'coverage', 'replay'],
   Clients: ['clients', 'credentials', 'token', 'reset', 'fork', 'state', 'settings'],
 }
 

@@ -66,6 +66,7 @@ export const routing = fp((app, _options, done) => {
 
   /** Redirects a browser from the root to the console, where there is one. @throws ROUTE_NOT_FOUND */
   function answerRoot(request: FastifyRequest, reply: FastifyReply) {
+    if (request.method === 'OPTIONS') return reply.code(204).header('allow', 'GET, HEAD, OPTIONS').send()
     reply.header('vary', 'accept')
     const hasConsole = app.hasRoute({ method: 'GET', url: CONSOLE })
     if (!hasConsole || !isRead(request.method) || !prefersHtml(request)) throw errors.nothingAtRoot()

@@ -95,30 +95,23 @@ function noteOf(schema: Json, place: Place): Json {
 export const mapValues = <V, W>(object: Record<string, V>, change: (value: V) => W): Record<string, W> =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
 
-/**
- * Moves error responses that several operations have into a component, named by their status. Where a status has
- * several, the most frequent one moves.
- */
+/** Moves error responses that several operations have into components, named by their status and, if there are more, a number. */
 export function shareResponses(operations: readonly Json[], components: Record<string, Json>): void {
-  const places = operations.flatMap(({ responses }) =>
-    Object.entries(responses as Record<string, Json>)
-      .filter(([status]) => Number(status) >= 400)
-      .map(([status, response]) => ({
-        status,
-        response,
-        text: JSON.stringify(response),
-        responses: responses as Json,
-      })),
-  )
-  for (const status of new Set(places.map(place => place.status))) {
-    const ofStatus = places.filter(place => place.status === status)
-    const uses = (text: string) => ofStatus.filter(place => place.text === text)
-    const shared = ofStatus
-      .map(({ text }) => uses(text))
-      .reduce((most, some) => (some.length > most.length ? some : most))
-    if (shared.length < 2) continue
-    const name = (STATUS_CODES[status] as string).replace(/\W/g, '')
-    components[name] = shared[0]?.response as Json
-    for (const { responses } of shared) responses[status] = { $ref: `#/components/responses/${name}` }
+  const uses = new Map<string, { readonly status: string; readonly all: Json[] }>()
+  for (const { responses } of operations) {
+    for (const [status, response] of Object.entries(responses as Record<string, Json>)) {
+      if (Number(status) < 400) continue
+      const text = `${status} ${JSON.stringify(response)}`
+      const { all } = uses.get(text) ?? { all: [] }
+      uses.set(text, { status, all: [...all, responses as Json] })
+    }
+  }
+  for (const { status, all } of uses.values()) {
+    if (all.length < 2) continue
+    const word = (STATUS_CODES[status] ?? 'Error').replace(/\W/g, '')
+    const count = Object.keys(components).filter(name => name.replace(/\d+$/, '') === word).length
+    const name = count === 0 ? word : `${word}${count + 1}`
+    components[name] = all[0]?.[status] as Json
+    for (const responses of all) responses[status] = { $ref: `#/components/responses/${name}` }
   }
 }

@@ -1,8 +1,9 @@
+import type { ErrorCode } from '../core/errors.js'
 import type { Eventually } from '../http/request-context.js'
 import { ErrorBody } from '../http/schemas.js'
 import { VERSION } from '../package.js'
 import { createPublisher, mapValues, shareResponses } from './components.js'
-import { errorResponses, pageOf } from './errors.js'
+import { errorResponses, exampleOf } from './errors.js'
 import type { ExampleValues } from './examples.js'
 import { withExamples } from './examples.js'
 import { headers, headersOf } from './headers.js'
@@ -152,6 +153,7 @@ const tagsOf = (routes: readonly DocumentedRoute[]) =>
 function build(routes: readonly DocumentedRoute[], base: Json): Json {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
+  const examples: Record<string, Json> = {}
   const publish = createPublisher(schemas)
   const paths: Record<string, Record<string, Json>> = {}
 
@@ -164,7 +166,7 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
   shareResponses(operations, responses)
   const text = JSON.stringify([paths, responses])
   const used = Object.entries(headers).filter(([name]) => text.includes(`"#/components/headers/${name}"`))
-  const components = { ...(base.components as Json), schemas, responses, headers: Object.fromEntries(used) }
+  const components = { ...(base.components as Json), schemas, responses, examples, headers: Object.fromEntries(used) }
   return { ...base, components, paths }
 
   function operationOf(route: DocumentedRoute): Json {
@@ -188,12 +190,14 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
   function parametersOf(place: string, given: Json, { properties = {}, required = [] }: Json = {}): Json[] {
     return Object.entries(properties as Record<string, Json>).map(([name, property]) => {
       const { examples, ...value } = property as { examples?: unknown[] }
-      const example = given[name] ?? examples?.[0]
+      const isRequired = (required as string[]).includes(name)
+      // /docs would send the example of an optional parameter, and filter by it.
+      const example = given[name] ?? (isRequired || place !== 'query' ? examples?.[0] : undefined)
       const { description, 'x-fidelity': fidelity, 'x-fidelity-note': note, ...schema } = publish(value, 'parameter')
       return {
         in: place,
         name,
-        required: (required as string[]).includes(name),
+        required: isRequired,
         description,
         schema,
         ...(example !== undefined && { example }),
@@ -218,21 +222,24 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
   }
 
   function responsesOf(route: DocumentedRoute, ofRoute: Record<string, Json>): Record<string, Json> {
-    const own = Object.entries(ofRoute).map(([status, schema]) => {
-      const isRange = /^[45]xx$/.test(status)
-      const content = (schema.content as Record<string, Json>) ?? {
-        'application/json': { schema },
-        ...(isRange && pageOf(route)),
-      }
-      const response = {
-        description: isRange ? `Any other ${status} answer.` : (schema.description ?? 'Success.'),
+    const { '4xx': ofErrors = {}, '5xx': _, ...ofSuccess } = ofRoute
+    const own = mapValues(ofSuccess, schema => {
+      const content = (schema.content as Record<string, Json>) ?? { 'application/json': { schema } }
+      return {
+        description: schema.description ?? 'Success.',
         ...(schema.type !== 'null' && { content: mapValues(content, ({ schema }) => mediaOf(schema as Json)) }),
-        ...labelOf(route, schema, isRange),
+        ...labelOf(route, schema),
       }
-      return [isRange ? status.toUpperCase() : status, response]
     })
-    const envelope = publish(ofRoute['4xx'] as Json, 'body')
-    const all = { ...Object.fromEntries(own), ...errorResponses(route, envelope, publish(ErrorBody, 'body')) }
+    const envelope = publish(ofErrors, 'body')
+    const isCommon = envelope.$ref === publish(ErrorBody, 'body').$ref
+    const share = (code: ErrorCode) => {
+      // Token errors have two members more, which only their area can fill in.
+      if (!isCommon) return undefined
+      examples[code] = exampleOf(code)
+      return { $ref: `#/components/examples/${code}` }
+    }
+    const all = { ...own, ...errorResponses(route, envelope, labelOfOthers(route, ofErrors), share) }
     const sorted = Object.entries<Json>(all).sort(([a], [b]) => (a < b ? -1 : 1))
     return Object.fromEntries(
       sorted.map(([status, { description, ...rest }]) => [
@@ -252,9 +259,14 @@ function noteOnEnvelope({ properties = {} }: Json): Json {
   return { 'x-fidelity-note': `The service documents the envelope. ${assumed.join(' and ')} are assumed.` }
 }
 
-/** Labels the response of a status, or of all other statuses of a range. */
-function labelOf(route: DocumentedRoute, schema: Json, isRange: boolean): Json {
-  if (isRange && !isControl(route)) return { 'x-fidelity': 'documented', ...noteOnEnvelope(schema) }
+/** Labels the response of all statuses that are not listed. */
+const labelOfOthers = (route: DocumentedRoute, schema: Json): Json =>
+  isControl(route)
+    ? { 'x-fidelity': 'assumed', 'x-fidelity-note': CONTROL_NOTE }
+    : { 'x-fidelity': 'documented', ...noteOnEnvelope(schema) }
+
+/** Labels the response of a status. */
+function labelOf(route: DocumentedRoute, schema: Json): Json {
   if (schema['x-fidelity'] === 'documented') {
     return { 'x-fidelity': 'documented', 'x-fidelity-note': 'The content is documented, the status is assumed.' }
   }

@@ -1,11 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { CatalogueEntry, ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
-import { ErrorBody } from '../http/schemas.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isApi, isControl } from './routes.js'
-
-const CODE_NOTE = 'The service documents that each error has a code, but no list of codes.'
 
 const statusOf = (code: ErrorCode) => (catalogue[code] as CatalogueEntry).status
 
@@ -31,7 +28,8 @@ export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   }
   if (isControl(route)) ofRequest.push('INVALID_QUERY_PARAMETER')
   if (isControl(route) && schema.security === undefined) ofRequest.push('ADMIN_TOKEN_REQUIRED')
-  if (isControl(route) || ['issueToken', 'getServerMetadata'].includes(schema.operationId as string)) {
+  const isProbe = url.startsWith('/_sandbox/health/')
+  if ((isControl(route) && !isProbe) || ['issueToken', 'getServerMetadata'].includes(schema.operationId as string)) {
     ofRequest.push('FORBIDDEN_HOST')
   }
   const ofAll: ErrorCode[] = [
@@ -62,47 +60,62 @@ function codesOfValues({ properties = {}, items }: Json): ErrorCode[] {
 export const pageOf = ({ config }: DocumentedRoute): Json =>
   config.hasPage === true ? { 'text/html': { schema: { type: 'string' } } } : {}
 
-/** Answered before a request has a route: never in an envelope of the route's own. */
-const WITHOUT_ROUTE: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE']
+/** The codes that say nothing about an operation of its own. */
+const GENERAL: ReadonlySet<ErrorCode> = new Set([
+  'MISSING_TOKEN',
+  'INVALID_TOKEN',
+  'EXPIRED_TOKEN',
+  'ADMIN_TOKEN_REQUIRED',
+  'FORBIDDEN_ORIGIN',
+  'FORBIDDEN_HOST',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'OPERATION_SUNSET',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+])
+
+/** The response of all statuses that an operation does not list. Several generators refuse ranges such as 4XX. */
+export const OTHERS = 'default'
 
 /**
- * Makes the error responses of an operation, by status.
- * @param own the envelope of the route
- * @param common the envelope of the server
+ * Makes the error responses of an operation: by each status that has a code of its own, and one for all others.
+ * @param envelope the envelope of the route
+ * @param ofOthers the label of the response for the others
+ * @param share returns a reference to the example of a code; undefined: its envelope has other members
  */
-export function errorResponses(route: DocumentedRoute, own: Json, common: Json): Record<string, Json> {
+export function errorResponses(
+  route: DocumentedRoute,
+  envelope: Json,
+  ofOthers: Json,
+  share: (code: ErrorCode) => Json | undefined,
+): Record<string, Json> {
   const codes = codesOf(route)
-  const statuses = [...new Set(codes.map(statusOf))].sort()
+  const statuses = [...new Set(codes.filter(code => !GENERAL.has(code)).map(statusOf))].sort()
   const hasParameter = route.schema.params !== undefined
-  return Object.fromEntries(
-    statuses.map(status => {
-      const ofStatus = codes.filter(code => statusOf(code) === status)
-      const envelope = WITHOUT_ROUTE.includes(ofStatus[0] as ErrorCode) ? common : own
-      return [
-        String(status),
-        {
-          description: [
-            `${STATUS_CODES[status]}.`,
-            ...ofStatus.map(code => `- \`${code}\`: ${catalogue[code].when}`),
-          ].join('\n'),
-          content: {
-            'application/json': {
-              schema: withCodes(envelope, ofStatus),
-              // Token errors have two members more, which only their area can fill in.
-              ...(envelope.$ref === common.$ref && { examples: examplesOf(ofStatus) }),
-            },
-            ...pageOf(route),
-          },
-          ...labelOf(status, hasParameter && isApi(route)),
-          'x-error-codes': ofStatus.map(code => ({
-            code,
-            'x-fidelity': catalogue[code]['x-fidelity'],
-            'x-fidelity-note': CODE_NOTE,
-          })),
-        },
-      ]
-    }),
-  )
+  const responseOf = (title: string, codes: readonly ErrorCode[], schema: Json, label: Json): Json => {
+    const examples = codes.map(code => [code, share(code)] as const).filter(([, example]) => example !== undefined)
+    return {
+      description: [title, ...codes.map(code => `- \`${code}\`: ${catalogue[code].when}`)].join('\n'),
+      content: {
+        'application/json': { schema, ...(examples.length > 0 && { examples: Object.fromEntries(examples) }) },
+        ...pageOf(route),
+      },
+      ...label,
+      'x-error-codes': codes.map(code => ({ code, 'x-fidelity': catalogue[code]['x-fidelity'] })),
+    }
+  }
+  const listed = statuses.map(status => {
+    const ofStatus = codes.filter(code => statusOf(code) === status)
+    const label = labelOf(status, hasParameter && isApi(route))
+    return [String(status), responseOf(`${STATUS_CODES[status]}.`, ofStatus, withCodes(envelope, ofStatus), label)]
+  })
+  const others = codes.filter(code => !statuses.includes(statusOf(code)))
+  return Object.fromEntries([...listed, [OTHERS, responseOf('Any other error.', others, envelope, ofOthers)]])
 }
 
 /** Interface, Errors 2: these statuses are documented for a path identifier. No other is. */
@@ -123,22 +136,8 @@ function labelOf(status: number, hasParameter: boolean): Json {
 }
 
 const withCodes = (envelope: Json, codes: readonly ErrorCode[]): Json => ({
-  allOf: [
-    envelope,
-    {
-      type: 'object',
-      properties: {
-        code: {
-          type: 'string',
-          enum: codes,
-          description: ErrorBody.properties.code.description,
-          'x-fidelity': 'assumed',
-          'x-fidelity-note': CODE_NOTE,
-        },
-      },
-    },
-  ],
+  allOf: [envelope, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
 })
 
-const examplesOf = (codes: readonly ErrorCode[]) =>
-  Object.fromEntries(codes.map(code => [code, { value: { code, field: null, message: catalogue[code].when } }]))
+/** Returns the example of an error. */
+export const exampleOf = (code: ErrorCode): Json => ({ value: { code, field: null, message: catalogue[code].when } })

@@ -1,4 +1,5 @@
 import { readParameterOf } from '../http/location.js'
+import { OTHERS } from './errors.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isApi, isControl } from './routes.js'
 
@@ -91,6 +92,8 @@ const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${nam
  * @param routes all routes of the document
  */
 export function headersOf(route: DocumentedRoute, status: string, routes: readonly DocumentedRoute[]): Json {
+  const isOther = status === OTHERS
+  const isError = isOther || Number(status) >= 400
   return {
     'x-request-id': ref('RequestId'),
     ...(isApi(route) && { 'Sandbox-Hint': ref('SandboxHint'), Deprecation: ref('Deprecation'), Sunset: ref('Sunset') }),
@@ -101,12 +104,12 @@ export function headersOf(route: DocumentedRoute, status: string, routes: readon
     ...(status === '201' &&
       isApi(route) &&
       readParameterOf(route.url, routes) !== undefined && { Location: ref('Location') }),
-    ...(/^[45]/.test(status) && { Link: ref('Help') }),
-    ...(status === '401' && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
-    ...(status === '405' && { Allow: ref('Allow') }),
-    ...(status === '415' && { 'Accept-Encoding': ref('AcceptEncoding') }),
-    ...(status === '415' && route.method === 'PATCH' && { 'Accept-Patch': ref('AcceptPatch') }),
-    ...((status === '429' || (status === '503' && isApi(route))) && { 'Retry-After': ref('RetryAfter') }),
+    ...(isError && { Link: ref('Help') }),
+    ...((status === '401' || isOther) && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
+    ...(isOther && { Allow: ref('Allow') }),
+    ...(isOther && route.method !== 'GET' && { 'Accept-Encoding': ref('AcceptEncoding') }),
+    ...(isOther && route.method === 'PATCH' && { 'Accept-Patch': ref('AcceptPatch') }),
+    ...(isOther && isApi(route) && { 'Retry-After': ref('RetryAfter') }),
     ...(route.schema.operationId === 'issueToken' && { 'Cache-Control': ref('CacheControl') }),
   }
 }

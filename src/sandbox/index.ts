@@ -12,6 +12,7 @@ import { advanceClock, getClock, listUpcoming, updateClock } from './clock/route
 import { getCoverage } from './coverage/routes.js'
 import { clearDeprecations, listDeprecations, replaceDeprecations } from './deprecations/routes.js'
 import { listEvents } from './events/routes.js'
+import { getEvidence } from './evidence/routes.js'
 import { armFault, clearFaults, listFaults, removeFault } from './faults/routes.js'
 import { listKinds } from './kinds/list.js'
 import { recordRoutes } from './kinds/routes.js'
@@ -60,6 +61,7 @@ const routes: readonly ControlRoute[] = [
   DELETE('/requests', { clearRequests }),
   POST('/requests/verify', { verifyRequests }),
   GET('/coverage', { getCoverage }),
+  GET('/evidence', { getEvidence }),
   GET('/faults', { listFaults }),
   POST('/faults', { armFault }),
   DELETE('/faults', { clearFaults }),

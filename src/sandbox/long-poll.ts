@@ -25,12 +25,15 @@ export function longPoll<T>(
 ): Promise<T> {
   const { socket } = request.raw
   const deadline = elapsed() + seconds * 1000
-  const settle = {} as { resolve(value: T): void; reject(error: Error): void }
-  const answered = new Promise<T>((resolve, reject) => Object.assign(settle, { resolve, reject }))
+  let resolve: (value: T) => void = () => {}
+  let reject: (error: Error) => void = () => {}
+  const answered = new Promise<T>((...settle) => {
+    ;[resolve, reject] = settle
+  })
   let isAnswered = false
   const answer = (value: T) => {
     isAnswered = true
-    settle.resolve(value)
+    resolve(value)
   }
   const { cancel, lookAgain } = waiters.wait(
     client,
@@ -38,7 +41,7 @@ export function longPoll<T>(
       if (!registry.has(client)) {
         // It may only have left memory: it is brought up to date first.
         if (isNews) return 0
-        settle.reject(errors.clientNotFound(client))
+        reject(errors.clientNotFound(client))
         return null
       }
       const left = deadline - elapsed()
@@ -48,7 +51,7 @@ export function longPoll<T>(
     refresh,
     failure => {
       const isLast = elapsed() >= deadline || isClosing()
-      if (isLast) settle.reject(failure)
+      if (isLast) reject(failure)
       return isLast
     },
   )

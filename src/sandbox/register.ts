@@ -78,7 +78,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
  */
 function commandOf({ command, method, url, operationId }: ControlRoute): string {
   const [noun = 'overview', ...others] = url.split('/').filter(word => word !== '' && !word.startsWith(':'))
-  const [verb] = /^[a-z]+/.exec(operationId) as RegExpExecArray
+  const verb = operationId.replace(/[A-Z].*/, '')
   const isWhole = verb === noun || (method === 'GET' && !url.includes(':'))
   return command ?? [noun, ...(others.length > 0 || isWhole ? others : [verb])].join(' ')
 }

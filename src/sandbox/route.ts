@@ -26,7 +26,7 @@ export interface ControlPlane {
   readonly requestWaiters: EventWaiters
   /** Brings a tenant up to date, then calls back. */
   readonly refresh: Refresh
-  /** Identifies the life of a tenant. Undefined: it begins with this call. */
+  /** Identifies the life of a tenant, if it has begun before this call. */
   lifeOf(clientId: string): unknown
   readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */

@@ -27,8 +27,8 @@ export const After = integer(0, 999_999_999_999_999)
 /** Far above any count, and below the largest safe integer. */
 const MOST = 2 ** 48
 export const Count = integer(0, MOST)
-/** A number in an order, from 1. */
-export const Place = integer(1, MOST)
+/** A number in an order, which starts with 1. */
+export const Position = integer(1, MOST)
 /** How often a fault fires or an outcome steers a record. */
 export const Times = Type.Unsafe<number | null>({
   type: ['integer', 'null'],

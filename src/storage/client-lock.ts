@@ -59,8 +59,9 @@ function useClientLock(scope: FastifyInstance, { registry, storage }: Tenants, a
     })
   })
 
-  scope.decorate('readClient', function readClient(request, work) {
-    return storage.transact(clientOf(request), { isRead: () => true, run: realNow => work(enter(request, realNow)) })
+  scope.decorate('readClient', function readClient(request, work, done) {
+    const reading = { isRead: () => true, run: (realNow: number) => work(enter(request, realNow)) }
+    void (async () => storage.transact(clientOf(request), reading))().then(() => done(), done)
   })
 }
 

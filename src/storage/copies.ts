@@ -1,10 +1,11 @@
 import { ApiError } from '../core/errors.js'
 import type { Event } from '../core/records/events.js'
 import { inOrder } from '../core/records/events.js'
+import type { TenantMeta, TenantRecord } from '../tenants/content.js'
 import type { Identity } from '../tenants/registry.js'
-import type { Tenant, TenantMeta, TenantRecord } from '../tenants/tenant.js'
+import type { Tenant } from '../tenants/tenant.js'
 import type { StorageOptions } from './storage.js'
-import { oneLine } from './storage.js'
+import { factsOf } from './storage.js'
 
 /** The row of a tenant. */
 export interface TenantRow {
@@ -27,7 +28,7 @@ interface Content {
 
 /** The row of a record or of an event. */
 export interface Row {
-  /** Of a record its place in the order of creation, of an event its `seq`. */
+  /** The `sequence` of a record, or the `seq` of an event. */
   readonly number: number
   /** JSON of a `TenantRecord` or an `Event`. */
   readonly content: string
@@ -41,7 +42,7 @@ export interface Write {
   readonly isNewLife: boolean
   readonly records: readonly Row[]
   readonly events: readonly Row[]
-  /** The copy after the commit; undefined: the client is removed. */
+  /** The copy after the commit, unless the client is removed. */
   readonly copy: Copy | undefined
 }
 
@@ -61,13 +62,13 @@ export class UnreadableError extends ApiError {
     super(
       'SERVICE_UNAVAILABLE',
       null,
-      `The state of this client cannot be loaded: ${oneLine(reason)} Reset or remove the client.`,
+      `The state of this client cannot be loaded: ${reason} Reset or remove the client.`,
     )
   }
 }
 
 const toRow = (number: number, value: object): Row => ({ number, content: JSON.stringify(value) })
-const fromRow = <T>({ content }: Row): T => JSON.parse(content) as T
+const fromRow = <T>({ content }: Pick<Row, 'content'>): T => JSON.parse(content)
 
 /** Creates the copies of stored tenants in memory: what to load from their rows, and what to write to them. */
 export function createCopies({
@@ -93,10 +94,10 @@ export function createCopies({
   /** Drops a tenant from memory: the database has it. */
   function evict(clientId: string) {
     copies.delete(clientId)
-    registry.letGo(clientId)
+    registry.release(clientId)
   }
 
-  /** Returns the copy that the rows of a tenant continue; undefined: they begin another life. */
+  /** Returns the copy that the rows of a tenant continue, unless they begin another life. */
   function continued(clientId: string, row: TenantRow): Copy | undefined {
     const copy = copies.get(clientId)
     return copy !== undefined && copy.version >= row.life ? copy : undefined
@@ -105,7 +106,7 @@ export function createCopies({
   /** Loads a row without the records and events of its tenant, which is about to be replaced or removed. */
   function loadToReplace(clientId: string, row: TenantRow) {
     try {
-      const { identity, meta } = JSON.parse(row.content) as Content
+      const { identity, meta } = fromRow<Content>(row)
       registry.load(identity, meta, row.instant).install()
     } catch {
       // A row that cannot be parsed is as good as removed.
@@ -114,7 +115,7 @@ export function createCopies({
   }
 
   return {
-    /** Returns the copy of a tenant, and counts that as its use; undefined: it is not in memory. */
+    /** Returns the copy of a tenant if it is in memory, and counts that as its use. */
     get(clientId: string): Pick<Copy, 'tenant' | 'version' | 'life'> | undefined {
       const copy = copies.get(clientId)
       if (copy !== undefined) keep(clientId, copy)
@@ -132,28 +133,27 @@ export function createCopies({
      */
     load(clientId: string, row: TenantRow, records: readonly Row[], events: readonly Row[], isReplacing = false): void {
       try {
-        const { identity, meta } = JSON.parse(row.content) as Content
+        const { identity, meta } = fromRow<Content>(row)
         if (row.isRemoved) {
           copies.delete(clientId)
           registry.retire(clientId, identity.resets)
           return
         }
-        const known = continued(clientId, row)
-        const loading = known === undefined ? registry.load(identity, meta, row.instant) : undefined
-        const tenant = loading?.tenant ?? (known?.tenant as Tenant)
+        const loading = continued(clientId, row) ?? registry.load(identity, meta, row.instant)
+        const { tenant } = loading
         const content = {
           meta,
           records: records.map(fromRow<TenantRecord>),
           events: events.map(event => inOrder(fromRow<Event>(event))),
         }
         tenant.load(content, row.instant)
-        loading?.install()
+        if ('install' in loading) loading.install()
         const { version, life } = row
         keep(clientId, { tenant, version, life, events: tenant.events.last(), key: keyOf(tenant) })
       } catch (error) {
         evict(clientId)
         if (!isReplacing) {
-          const failure = new UnreadableError((error as Error).message)
+          const failure = new UnreadableError(factsOf(error).reason)
           logger.error({ clientId, reason: failure.message }, 'the state of a client cannot be loaded')
           throw failure
         }
@@ -161,8 +161,8 @@ export function createCopies({
       }
     },
     /**
-     * Returns the rows that store what has changed in a tenant; undefined: nothing has.
-     * @param row the row of the tenant before; undefined: it has none
+     * Returns the rows that store what has changed in a tenant, if anything has.
+     * @param row the row of the tenant before, if it had one
      */
     writeOf(clientId: string, row: TenantRow | undefined, realNow: number): Write | undefined {
       const tenant = registry.peek(clientId)

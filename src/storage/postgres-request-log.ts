@@ -88,7 +88,7 @@ export function createPostgresRequestLog(
     add(clientId, exchange, resets) {
       waiting.push({ clientId, resets, exchange })
       waitingBytes += exchange.bytes
-      while (waitingBytes > bounds.bytes) waitingBytes -= (waiting.shift() as Waiting).exchange.bytes
+      while (waitingBytes > bounds.bytes) waitingBytes -= waiting.shift()?.exchange.bytes ?? 0
       writeOn()
     },
     async list(clientId, filter = {}) {
@@ -97,11 +97,16 @@ export function createPostgresRequestLog(
       const rows = await run(clientId, LIST, [resets, after, before])
       const [counts] = rows
       if (counts === undefined) return { life: resets, data: [], last: 0, dropped: 0 }
-      const [last, cleared, kept] = [counts.last, counts.cleared, counts.kept].map(Number) as [number, number, number]
+      const last = Number(counts.last)
       const entries = rows.flatMap(({ seq, content }): LoggedExchange[] =>
-        seq === null ? [] : [{ seq: Number(seq), ...JSON.parse(content as string) }],
+        seq === null ? [] : [{ seq: Number(seq), ...JSON.parse(String(content)) }],
       )
-      return { life: resets, data: select(entries, entry => entry, filter), last, dropped: last - cleared - kept }
+      return {
+        life: resets,
+        data: select(entries, entry => entry, filter),
+        last,
+        dropped: last - Number(counts.cleared) - Number(counts.kept),
+      }
     },
     clear: async clientId => Number((await run(clientId, CLEAR, [resetsOf(clientId)]))[0]?.removed ?? 0),
     // The number of resets tells its entries from later ones.

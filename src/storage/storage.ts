@@ -52,7 +52,7 @@ export interface StorageOptions {
   now(): number
   /** Whether a tenant must stay in memory. */
   isInUse(clientId: string): boolean
-  /** A tenant may have changed: calls that wait for it look again. Undefined: any tenant may have. */
+  /** A tenant may have changed: calls that wait for it look again. Without an id, any tenant may have. */
   changed(clientId?: string): void
 }
 
@@ -103,3 +103,11 @@ export const DUE_WORK: Work<void> = { isRead: () => true, run() {} }
 
 /** Returns a text on one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+/** Returns the code and the reason of an error of a database. */
+export function factsOf(error: unknown): { code?: string; severity?: string; reason: string } {
+  const { code, message, severity } = error as Error & { code?: string; severity?: string }
+  // An error of several addresses has no message.
+  const reason = oneLine(message || String(code))
+  return { reason, ...(code !== undefined && { code }), ...(severity !== undefined && { severity }) }
+}

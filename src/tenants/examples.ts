@@ -14,7 +14,7 @@ export interface ExampleFacts {
   readonly sequence: number
   /** The real time in milliseconds. */
   readonly realNow: number
-  /** The secret of the demo client; undefined: it is not the known one. */
+  /** The secret of the demo client, if it is the known one. */
   readonly secret?: string | undefined
 }
 

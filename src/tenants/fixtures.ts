@@ -16,7 +16,7 @@ import type { SeedRecords } from '../sandbox/state/schemas.js'
  * A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. Its `senderName` is
  * that of clients which start from it.
  */
-export type Fixture = Readonly<Record<string, unknown>>
+export type Fixture = Readonly<Record<string, unknown>> & { readonly senderName?: string }
 
 export type Fixtures = ReadonlyMap<string, Fixture>
 

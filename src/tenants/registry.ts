@@ -1,29 +1,21 @@
-import { DEFAULT_SCOPE, ownerOf } from '../areas/oauth/tokens.js'
+import { ownerOf } from '../areas/oauth/tokens.js'
 import { DEFAULT_BOUNDS } from '../bounds.js'
 import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
-import { DEFAULT_ALLOWED_ORIGINS } from '../core/origins.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import type { SeedRecords, StateDocument } from '../sandbox/state/schemas.js'
+import type { Client, ClientEntry, Identity } from './clients.js'
+import { createClients, DEFAULT_FIXTURE, DEMO_CLIENT } from './clients.js'
+import type { TenantMeta } from './content.js'
 import type { Fixtures } from './fixtures.js'
 import { resolveFixture, withOriginsOf } from './fixtures.js'
-import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
+import type { ClientFacts, Tenant } from './tenant.js'
 import { createTenant, loadTenant, restoreTenant } from './tenant.js'
-
-/** A client that exists from the start: an entry of the file SANDBOX_CLIENTS, or the demo client. */
-export interface ClientEntry {
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly scope?: string
-  readonly fixture?: string
-  readonly allowedOrigins?: readonly string[]
-  readonly senderName?: string
-}
 
 export interface TenantRegistryOptions {
   readonly seed: string
-  /** An instant at which every tenant starts frozen; undefined: tenants run with the real time. */
+  /** The instant at which every tenant starts frozen. By default, tenants run with the real time. */
   readonly frozenAt?: Instant | undefined
   readonly fixtures: Fixtures
   readonly clients: readonly ClientEntry[]
@@ -37,7 +29,7 @@ export interface TenantRegistryOptions {
   /**
    * Returns the address of the server, without a trailing slash: that of SANDBOX_PUBLIC_URL, else that by which a request
    * with a Host has come.
-   * @param host an own name of the server; undefined: there is no request, or none with such a name
+   * @param host an own name of the server, if a request has named one
    */
   publicUrl(host?: string): string
   /** Called with each tenant that made room for another. */
@@ -48,25 +40,10 @@ export interface TenantRegistryOptions {
   readonly listeners?: readonly TenantListener[]
 }
 
-/** The identity of a client, as a database keeps it. It has no secret. */
-export interface Identity {
-  readonly clientId: string
-  /** SHA-256 in base64url. */
-  readonly secretDigest: string
-  readonly resets: number
-  /** Added to the generation of tokens in the state: a restored state makes no expired token valid. Absent: 0. */
-  readonly tokenGenerationOffset?: number
-  readonly fixture: string
-  readonly scope?: string | undefined
-  readonly allowedOrigins: readonly string[]
-  /** The setting at the start of a tenant. Absent: that of the fixture. */
-  readonly senderName?: string | undefined
-}
-
 /** The creation of a tenant object. */
 export interface Creation {
   readonly reason: 'fixture' | 'reset' | 'state' | 'fork' | 'restored'
-  /** The client id of the tenant that a fork is a copy of. Undefined: the tenant is no fork. */
+  /** The client id of the tenant that a fork is a copy of. */
   readonly origin?: string | undefined
 }
 
@@ -91,165 +68,45 @@ export interface TenantListener {
 
 export type TenantRegistry = ReturnType<typeof createTenantRegistry>
 
-export const DEMO_CLIENT: ClientEntry = {
-  clientId: 'sandbox-client',
-  clientSecret: 'sandbox-secret',
-  fixture: 'demo',
-}
-
 /** The client ids that can be registered (decisions §3). In a path, clients of HTTP remove `.` and `..` before they send it. */
 const REGISTRABLE = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
-const DEFAULT_FIXTURE = 'empty'
-
-interface Registration {
-  readonly clientId: string
-  fixture: string
-  /** Undefined: that of each token request. */
-  readonly scope: string | undefined
-  readonly allowedOrigins: readonly string[]
-  readonly senderName: string | undefined
-  /** A digest, so that comparisons have one length. */
-  secretDigest: string
-  resets: number
-  tokenGenerationOffset: number
-  /** Created at first use: many clients may be listed that a run never uses. */
-  tenant: Tenant | undefined
-}
-
 /**
  * Creates all tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a
  * transaction moves the clock of a tenant (`storage/storage.ts`); a look-up does not.
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
-  const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime } = options
+  const { seed, frozenAt, fixtures, openRegistration, maxTenants, tokenLifetime } = options
   const { dropped, dueWorkFailed, maxRecords = DEFAULT_BOUNDS.maxRecords } = options
   const listeners = [...(options.listeners ?? [])]
-  const configured = new Map<string, Registration>()
-  /** The tenants that have had records: they keep them. */
-  const filled = new WeakSet<Tenant>()
-  // In order of use: the one idle longest comes first.
-  const registered = new Map<string, Registration>()
-  /** With a database, whose tenants have no bound here, the rows of clients have their resets. */
-  const mostRetired = Number.isFinite(maxTenants) ? 5 * maxTenants : 10_000
-  /** The number of resets of dropped clients, so that their old tokens stay invalid. */
-  const retired = new Map<string, number>()
-
-  for (const { clientSecret, ...client } of [DEMO_CLIENT, ...clients]) {
-    configured.set(client.clientId, registration({ ...client, secretDigest: digestOf(clientSecret) }))
-  }
-
-  function registration(
-    client: Pick<Identity, 'clientId' | 'secretDigest' | 'senderName'> &
-      Omit<ClientEntry, 'clientSecret' | 'senderName'>,
-  ): Registration {
-    const { clientId, secretDigest, fixture = DEFAULT_FIXTURE, scope, senderName } = client
-    const { allowedOrigins = DEFAULT_ALLOWED_ORIGINS } = client
-    const resets = retired.get(clientId) ?? 0
-    return {
-      ...{ clientId, fixture, scope, allowedOrigins, senderName, secretDigest, resets },
-      tokenGenerationOffset: 0,
-      tenant: undefined,
-    }
-  }
-
-  const find = (clientId: string) => configured.get(clientId) ?? registered.get(clientId)
-
-  /** Finds a client, and counts that as its use. */
-  function use(clientId: string): Registration | undefined {
-    const found = registered.get(clientId)
-    if (found !== undefined) {
-      registered.delete(clientId)
-      registered.set(clientId, found)
-    }
-    return found ?? configured.get(clientId)
-  }
-
-  /** Throws CLIENT_NOT_FOUND. */
-  function mustUse(clientId: string): Registration {
-    const client = use(clientId)
-    if (client === undefined) throw errors.clientNotFound(clientId)
-    return client
-  }
-
-  function drop(client: Registration) {
-    registered.delete(client.clientId)
-    retire(client.clientId, client.resets + 1)
-    notifyRemoved(client.clientId, 'removed')
-  }
-
-  function notifyRemoved(clientId: string, reason: RemovalReason) {
+  const notifyRemoved = (clientId: string, reason: RemovalReason) => {
     for (const listener of listeners) listener.onRemoved(clientId, reason)
   }
+  const clients = createClients({
+    listed: options.clients,
+    maxTenants,
+    onRemoved: clientId => notifyRemoved(clientId, 'removed'),
+    ...(dropped && { dropped }),
+  })
+  const { find, use } = clients
 
-  /** Remembers the resets of a client that is gone, so that its tokens stay invalid. */
-  function retire(clientId: string, resets: number) {
-    retired.delete(clientId)
-    retired.set(clientId, resets)
-    const [oldest] = retired.keys()
-    if (retired.size > mostRetired) retired.delete(oldest as string)
-  }
-
-  function isEmpty(tenant: Tenant | undefined): boolean {
-    if (tenant === undefined) return true
-    if (filled.has(tenant)) return false
-    if (Object.values(tenant.counts()).every(count => count === 0)) return true
-    filled.add(tenant)
-    return false
-  }
-
-  /** Returns the client that makes room: one without records, else any, and of those the one idle longest. */
-  function leastNeeded(except: Registration | undefined): Registration | undefined {
-    let idle: Registration | undefined
-    for (const client of registered.values()) {
-      if (client === except) continue
-      if (isEmpty(client.tenant)) return client
-      idle ??= client
-    }
-    return idle
-  }
-
-  /** Returns the client that makes room for another; undefined: there is room. Throws SERVICE_UNAVAILABLE. */
-  function idleFor(origin: Registration | undefined): Registration | undefined {
-    if (configured.size + registered.size < maxTenants) return undefined
-    const idle = leastNeeded(origin)
-    if (idle !== undefined) return idle
-    throw errors.unavailable(`There is room for ${maxTenants} tenants, and none can be dropped.`)
-  }
-
-  /**
-   * Registers a client after its tenant is created: one that cannot be created takes no other's place.
-   * @param origin the client that it is a fork of, which does not make room for it
-   */
-  function register(client: Registration, create: () => void, origin?: Registration) {
-    const idle = idleFor(origin)
-    create()
-    if (idle !== undefined) {
-      drop(idle)
-      dropped?.(idle.clientId)
-    }
-    registered.set(client.clientId, client)
-  }
-
-  const factsOf = (client: Registration): ClientFacts => {
+  const factsOf = (client: Client): ClientFacts => {
     const { clientId, resets, fixture, scope } = client
     return { clientId, resets, fixture, scope, tokenLifetime, tokenClient: client }
   }
 
-  const tenantOptions = (client: Registration) => ({
+  const tenantOptions = (client: Client) => ({
     ...{ seed, client: factsOf(client), maxRecords },
     dueWorkFailed: (error: Error) => dueWorkFailed?.(client.clientId, error),
   })
 
-  const identity = ({ tenant, ...identity }: Registration): Identity => identity
-
   /** Makes a tenant the client's present one, once all listeners have accepted it. */
-  function install(client: Registration, reason: Creation['reason'], tenant: Tenant, origin?: string): Tenant {
+  function install(client: Client, reason: Creation['reason'], tenant: Tenant, origin?: string): Tenant {
     for (const listener of listeners) listener.onCreated(tenant, { reason, origin })
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
     // The client itself has its number now.
-    retired.delete(client.clientId)
+    clients.unretire(client.clientId)
     return tenant
   }
 
@@ -259,12 +116,12 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     return tenant
   }
 
-  function startFromFixture(client: Registration, reason: 'fixture' | 'reset', realNow: number): Tenant {
+  function startFromFixture(client: Client, reason: 'fixture' | 'reset', realNow: number): Tenant {
     const now = frozenAt ?? wholeSecond(realNow)
     // The fixture of an earlier start can be gone. A reset repairs the client, so it begins with another one.
     if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE
     const records = fixtureRecords(client.fixture, now)
-    const { senderName = fixtures.get(client.fixture)?.senderName as string | undefined } = client
+    const { senderName = fixtures.get(client.fixture)?.senderName } = client
     const tenant = createTenant({
       ...tenantOptions(client),
       clock: { now, mode: frozenAt === undefined ? 'running' : 'frozen', rate: 1, realNow },
@@ -277,7 +134,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     return install(client, reason, tenant)
   }
 
-  const open = (client: Registration, realNow: number): Tenant =>
+  const open = (client: Client, realNow: number): Tenant =>
     client.tenant ?? begin(startFromFixture(client, 'fixture', realNow), realNow)
 
   function fixtureRecords(name: string, now: Instant): SeedRecords {
@@ -287,7 +144,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   function reset(clientId: string, realNow: number): Tenant {
-    const client = mustUse(clientId)
+    const client = use(clientId)
     client.resets++
     try {
       return begin(startFromFixture(client, 'reset', realNow), realNow)
@@ -295,16 +152,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       client.resets--
       throw error
     }
-  }
-
-  /** Returns the client of an identity: a listed one, or one that is not registered yet. */
-  function known({ resets, tokenGenerationOffset = 0, ...identity }: Identity): Registration {
-    // Release 1.0.0 stored the default.
-    const scope = identity.scope === DEFAULT_SCOPE ? undefined : identity.scope
-    const client = configured.get(identity.clientId) ?? registration({ ...identity, scope })
-    client.resets = resets
-    client.tokenGenerationOffset = tokenGenerationOffset
-    return client
   }
 
   return {
@@ -323,8 +170,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
      * Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant).
      */
     authenticate(clientId: string, clientSecret: string, realNow: number): Tenant {
-      const known = use(clientId)
-      if (known !== undefined) {
+      if (find(clientId) !== undefined) {
+        const known = use(clientId)
         if (!isSame(digestOf(clientSecret), known.secretDigest)) throw errors.invalidClient()
         return open(known, realNow)
       }
@@ -334,9 +181,9 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
           'Unknown client_id. To register one, use 1 to 64 letters, digits, dots, underscores or hyphens, but not . or ..',
         )
       }
-      const client = registration({ clientId, secretDigest: digestOf(clientSecret) })
-      register(client, () => open(client, realNow))
-      return client.tenant as Tenant
+      const client = clients.create({ clientId, secretDigest: digestOf(clientSecret) })
+      clients.register(client, () => open(client, realNow))
+      return open(client, realNow)
     },
     /**
      * Returns the tenant that a token was issued to. Throws INVALID_TOKEN, EXPIRED_TOKEN.
@@ -347,7 +194,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       // A forged token must not count as use of the tenant, nor move its clock.
       const claims = tokens?.read(token)
       if (tokens === undefined || claims === undefined) throw errors.invalidToken()
-      const tenant = open(use(clientId) as Registration, realNow)
+      const tenant = open(use(clientId), realNow)
       if (tokens.isExpired(claims)) throw errors.expiredToken()
       return tenant
     },
@@ -363,49 +210,37 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     timeOf: (clientId: string, realNow: number, last?: Tenant): Instant =>
       (find(clientId)?.tenant ?? last)?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
-    /** Returns the secret of the demo client while everyone may know it; undefined: it has another, or is another client. */
+    /** Returns the secret of the demo client while everyone may know it. */
     knownSecretOf: (clientId: string): string | undefined =>
       find(clientId)?.secretDigest === digestOf(DEMO_CLIENT.clientSecret) && clientId === DEMO_CLIENT.clientId
         ? DEMO_CLIENT.clientSecret
         : undefined,
-    /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
-    lookalikeOf(clientId: string): string | undefined {
-      const letters = clientId.toLowerCase()
-      const isAlike = (id: string) => id.length === letters.length && id !== clientId && id.toLowerCase() === letters
-      for (const clients of [configured, registered]) for (const id of clients.keys()) if (isAlike(id)) return id
-      return undefined
-    },
+    lookalikeOf: clients.lookalikeOf,
     /** Returns the tenant of a client if it is in memory. It does not count as use, and nothing happens. */
     peek: (clientId: string): Tenant | undefined => find(clientId)?.tenant,
-    /** Returns the clients that exist from the start. */
-    configured: (): string[] => [...configured.keys()],
+    configured: clients.configured,
     /** Lists the clients in memory, and those that exist from the start. */
-    clients: (): string[] => [...configured.keys(), ...registered.keys()],
+    clients: clients.all,
     /** Removes a tenant from memory only: its database has it. */
-    letGo(clientId: string): void {
-      const listed = configured.get(clientId)
-      if (listed === undefined) registered.delete(clientId)
-      else listed.tenant = undefined
+    release(clientId: string): void {
+      clients.release(clientId)
       notifyRemoved(clientId, 'released')
     },
     /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
     retire(clientId: string, resets: number): void {
-      retire(clientId, resets)
-      // It may be listed since.
-      const listed = configured.get(clientId)
-      if (listed !== undefined) listed.resets = Math.max(listed.resets, resets)
-      if (registered.delete(clientId)) notifyRemoved(clientId, 'retired')
+      if (clients.retire(clientId, resets)) notifyRemoved(clientId, 'retired')
     },
-    /** Returns the resets of a client that was removed; undefined: it is present, or not known. */
-    resetsOf: (clientId: string): number | undefined => retired.get(clientId),
+    /** Returns the resets of a client that was removed. */
+    resetsOf: clients.retiredResets,
     /** Returns the number of resets of a client, present or not. */
-    resetsSoFar: (clientId: string): number => find(clientId)?.resets ?? retired.get(clientId) ?? 0,
+    resetsSoFar: (clientId: string): number => find(clientId)?.resets ?? clients.retiredResets(clientId) ?? 0,
     /** Throws CLIENT_NOT_FOUND. */
-    tenant: (clientId: string, realNow: number): Tenant => open(mustUse(clientId), realNow),
-    tenants: (realNow: number): Tenant[] =>
-      [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
+    tenant: (clientId: string, realNow: number): Tenant => open(use(clientId), realNow),
     /** Throws CLIENT_NOT_FOUND. */
-    identityOf: (clientId: string): Identity => identity(mustUse(clientId)),
+    identityOf(clientId: string): Identity {
+      const { tenant, ...identity } = use(clientId)
+      return identity
+    },
     /** Puts a tenant back to its fixture. Throws CLIENT_NOT_FOUND. */
     reset,
     /**
@@ -413,17 +248,17 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
      * Throws CLIENT_NOT_FOUND, SERVICE_UNAVAILABLE.
      */
     remove(clientId: string, realNow: number): boolean {
-      const client = mustUse(clientId)
-      if (configured.has(clientId)) {
+      const client = use(clientId)
+      if (clients.isConfigured(clientId)) {
         reset(clientId, realNow)
         return false
       }
-      drop(client)
+      clients.remove(client)
       return true
     },
     /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
     replace(clientId: string, document: StateDocument, realNow: number): Tenant {
-      const client = mustUse(clientId)
+      const client = use(clientId)
       const replacement = restoreTenant({ ...tenantOptions(client), realNow }, document)
       const generation = client.tenant?.tokens.generation() ?? 0
       const tenant = install(client, 'state', replacement)
@@ -435,30 +270,33 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
      * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
      */
     fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Tenant {
-      const origin = mustUse(clientId)
+      const origin = use(clientId)
       const tenant = open(origin, realNow)
       if (find(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
-      idleFor(origin)
+      clients.idleFor(origin)
       const { fixture, scope, allowedOrigins, senderName } = origin
       const secretDigest = to.clientSecret === undefined ? origin.secretDigest : digestOf(to.clientSecret)
-      const client = registration({ clientId: to.clientId, secretDigest, fixture, scope, allowedOrigins, senderName })
+      const client = clients.create({ clientId: to.clientId, secretDigest, fixture, scope, allowedOrigins, senderName })
       const meta = tenant.meta()
       const fork = loadTenant(tenantOptions(client), meta, realNow)
       fork.load({ meta, records: tenant.records(), events: tenant.events.after(0) }, realNow)
-      register(client, () => install(client, 'fork', fork, clientId), origin)
+      clients.register(client, () => install(client, 'fork', fork, clientId), origin)
       return begin(fork, realNow)
     },
     /** Creates the tenant of a client from a database, without its records. A listed client keeps its listed secret. */
     load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant {
-      const client = known(identity)
+      const client = clients.known(identity)
       const tenant = loadTenant(tenantOptions(client), meta, realNow)
       return {
         tenant,
         install() {
           install(client, 'restored', tenant)
-          if (!configured.has(client.clientId)) registered.set(client.clientId, client)
+          clients.add(client)
         },
       }
     },
   }
 }
+
+export type { ClientEntry, Identity } from './clients.js'
+export { DEMO_CLIENT } from './clients.js'

@@ -2,32 +2,30 @@ import type { Area, AreaName, SteeredStore, Store, StoreOptions, Stores } from '
 import { areas, byArea } from '../areas/index.js'
 import type { TokenClient } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
-import { REGIONS } from '../core/domain/regions.js'
-import { ApiError, atPath, errors } from '../core/errors.js'
+import { ApiError, errors } from '../core/errors.js'
 import { createIds } from '../core/ids.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
-import { ownMember } from '../core/own-member.js'
 import { createChangeLog } from '../core/records/changes.js'
 import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
-import type { StagedRecords, StoredRecord } from '../core/records/repository.js'
+import type { StagedRecords } from '../core/records/repository.js'
 import type { TenantContext } from '../core/tenant-context.js'
-import type { ClockStart, ClockState } from '../core/time/clock.js'
+import type { ClockStart } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
 import type { Instant } from '../core/time/time.js'
 import { formatInstant, parseInstant } from '../core/time/time.js'
-import { toNoun, toWords } from '../core/words.js'
+import { toWords } from '../core/words.js'
 import { VERSION } from '../package.js'
-import type { Deprecation } from '../sandbox/deprecations/state.js'
 import { createDeprecations } from '../sandbox/deprecations/state.js'
-import type { Fault } from '../sandbox/faults/state.js'
 import { createFaults } from '../sandbox/faults/state.js'
-import type { ArmedOutcome, SteeredKind } from '../sandbox/outcomes/state.js'
+import type { SteeredKind } from '../sandbox/outcomes/state.js'
 import { createArmedOutcomes } from '../sandbox/outcomes/state.js'
 import type { Settings } from '../sandbox/settings/schemas.js'
 import { DEFAULT_SETTINGS } from '../sandbox/settings/schemas.js'
-import type { SeedRecords, StateDocument, TenantSnapshot } from '../sandbox/state/schemas.js'
+import type { SeedRecords, StateDocument } from '../sandbox/state/schemas.js'
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../sandbox/state/schemas.js'
+import type { Counts, Json, TenantContent, TenantMeta, TenantRecord } from './content.js'
+import { AREA_NAMES, assertKnown, assertOrder, assertRelated } from './content.js'
 
 declare module '../http/request-context.js' {
   interface RequestContext {
@@ -36,34 +34,7 @@ declare module '../http/request-context.js' {
   }
 }
 
-/** The number of records of each kind. */
-export type Counts = Readonly<Record<AreaName, number>>
-
 export type Tenant = ReturnType<typeof createTenant>
-
-/** The state of a tenant beside its records and events. */
-export interface TenantMeta {
-  readonly clock: ClockState
-  readonly settings: Settings
-  readonly deprecations: readonly Deprecation[]
-  readonly faults: readonly Fault[]
-  readonly outcomes: readonly ArmedOutcome[]
-  readonly ids: { readonly scope: string; readonly counters: Readonly<Record<string, number>> }
-  readonly tokens: { readonly generation: number }
-  readonly sequence: number
-}
-
-/** A record of some kind, as a database keeps it. */
-export interface TenantRecord extends StoredRecord {
-  readonly kind: AreaName
-}
-
-/** The state of a tenant, or what has changed in it. Loading it checks no limit, so that no later release changes it. */
-export interface TenantContent {
-  readonly meta: TenantMeta
-  readonly records: readonly TenantRecord[]
-  readonly events: readonly Event[]
-}
 
 /** The facts of a client that its tenant is created with. */
 export interface ClientFacts {
@@ -71,7 +42,7 @@ export interface ClientFacts {
   /** The number of its resets when the tenant begins. */
   readonly resets: number
   readonly fixture: string
-  /** Undefined: the scope of each token request. */
+  /** By default, each token request has its own scope. */
   readonly scope: string | undefined
   /** Lifetime of a token in seconds. */
   readonly tokenLifetime: number
@@ -91,9 +62,12 @@ export interface TenantOptions {
   dueWorkFailed?(error: Error): void
 }
 
-/** The parts of a snapshot that are restored before the stores. */
-type Past = Pick<StateDocument, 'ids' | 'tokens' | 'sequence' | 'faults' | 'outcomes' | 'deprecations' | 'events'>
-const noPast = (scope: string): Past => ({
+/** The parts of a state document that a tenant is created with. */
+type InitialState = Pick<
+  StateDocument,
+  'ids' | 'tokens' | 'sequence' | 'faults' | 'outcomes' | 'deprecations' | 'events'
+>
+const emptyState = (scope: string): InitialState => ({
   ids: { scope, counters: {} },
   tokens: { generation: 0 },
   sequence: 0,
@@ -102,11 +76,10 @@ const noPast = (scope: string): Past => ({
   events: [],
 })
 
-const areaNames = Object.keys(areas) as AreaName[]
 const hasStates = (name: AreaName) => 'lifecycle' in areas[name]
 
 /** The order in which stores are created and seeded: a store calls those before it. */
-const CREATION_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.filter(hasStates)]
+const CREATION_ORDER = [...AREA_NAMES.filter(name => !hasStates(name)), ...AREA_NAMES.filter(hasStates)]
 
 /**
  * Creates a client with all its state, but no records: clock, ids, events, faults, outcomes, tokens, and one store per
@@ -114,23 +87,23 @@ const CREATION_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNa
  */
 export function createTenant(
   { seed, client, clock, settings: given, maxRecords, dueWorkFailed }: TenantOptions,
-  past: Past = noPast(client.clientId),
+  initial: InitialState = emptyState(client.clientId),
 ) {
   const { clientId, resets, fixture, scope, tokenLifetime, tokenClient } = client
   const settings: Settings = { ...DEFAULT_SETTINGS, ...given }
-  let { sequence } = past
+  let { sequence } = initial
   const context: TenantContext = {
     clock: createClock(clock, dueWorkFailed),
-    ids: createIds(seed, past.ids.scope, past.ids.counters),
-    events: createEventLog(past.events as readonly Event[]),
+    ids: createIds(seed, initial.ids.scope, initial.ids.counters),
+    events: createEventLog(initial.events as readonly Event[]),
     changes: createChangeLog(),
     room: { used: 0, most: maxRecords },
     nextSequence: () => ++sequence,
   }
-  const faults = createFaults(context, past.faults)
-  const deprecations = createDeprecations(context, past.deprecations)
-  const tokenState = { ...past.tokens }
   const { ids, events, changes } = context
+  const faults = createFaults(context, initial.faults)
+  const deprecations = createDeprecations(context, initial.deprecations)
+  const tokenState = { ...initial.tokens }
   const tokens = createTokens({
     context,
     clientId,
@@ -143,17 +116,12 @@ export function createTenant(
 
   const stores = {} as Stores
   const storeOf = (name: AreaName): Store => stores[name]
-  const outcomes = createArmedOutcomes(context, steeredKinds(storeOf), past.outcomes)
+  const outcomes = createArmedOutcomes(context, steeredKinds(storeOf), initial.outcomes)
   for (const name of CREATION_ORDER) {
     const area: Area = areas[name]
     const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
-    const names = {
-      name,
-      path: area.path,
-      kind: area.lifecycle?.kind,
-      reference: area.reference,
-      notFound: area.notFound,
-    }
+    const { path, reference, notFound, lifecycle } = area
+    const names = { name, path, kind: lifecycle?.kind, reference, notFound }
     const options = { context: { ...context, names }, clientId, settings, stores, takeOutcome }
     // The compiler checks that the stores have the operations that others call.
     const create: (options: StoreOptions<Stores>) => Store = areas[name].createStore
@@ -166,7 +134,7 @@ export function createTenant(
     deprecations: deprecations.list(),
     faults: faults.list(),
     outcomes: outcomes.list(),
-    ids: { scope: past.ids.scope, counters: { ...ids.counters() } },
+    ids: { scope: initial.ids.scope, counters: { ...ids.counters() } },
     tokens: { ...tokenState },
     sequence,
   })
@@ -190,25 +158,13 @@ export function createTenant(
     try {
       return operation()
     } catch (error) {
-      // The clock first: plans are not in its past.
+      // The clock first: plans are not in its initial.
       restoreMeta(before)
       changes.undoTo(changed)
       events.truncate(last)
       throw error
     }
   }
-
-  /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
-  const addSeeds = (records: SeedRecords): void =>
-    attempt(() => {
-      const staged = stage(records)
-      try {
-        for (const { add } of staged) add()
-      } catch (error) {
-        if (error instanceof ApiError && error.code === 'RECORD_LIMIT_REACHED') throw errors.tooManyRecords(maxRecords)
-        throw error
-      }
-    })
 
   return {
     ...context,
@@ -228,13 +184,11 @@ export function createTenant(
     meta,
     /** Does an operation, or nothing: what it has changed is undone if it throws. */
     attempt,
-    /**
-     * Returns the records that have changed since the last call, as a database keeps them.
-     */
+    /** Returns the records that have changed since the last call, as a database keeps them. */
     takeChanges: (): TenantRecord[] => changes.take().map(({ kind, entry }) => toRecord(kind as AreaName, entry)),
     /** Returns all records, likewise. */
     records: (): TenantRecord[] =>
-      areaNames.flatMap(kind =>
+      AREA_NAMES.flatMap(kind =>
         storeOf(kind)
           .entries()
           .map(entry => toRecord(kind, entry)),
@@ -251,27 +205,28 @@ export function createTenant(
       }
       events.load(content.events)
     },
-    seed: addSeeds,
-    /** Returns the whole tenant as one document. It shares records with the tenant, which replaces them by others. */
-    snapshot: capture,
-  }
-
-  function capture(): TenantSnapshot {
-    return {
+    /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
+    seed: (records: SeedRecords): void =>
+      attempt(() => {
+        const staged = stage(records)
+        try {
+          for (const { add } of staged) add()
+        } catch (error) {
+          if (error instanceof ApiError && error.code === 'RECORD_LIMIT_REACHED')
+            throw errors.tooManyRecords(maxRecords)
+          throw error
+        }
+      }),
+    /** Returns the whole tenant as a state document. It shares records with the tenant, which replaces them by others. */
+    snapshot: () => ({
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,
       release: VERSION,
+      ...meta(),
       clock: { now: formatInstant(context.clock.now()), mode: context.clock.mode(), rate: context.clock.rate() },
-      settings: { ...settings },
-      deprecations: [...deprecations.list()],
-      faults: [...faults.list()],
-      outcomes: [...outcomes.list()],
-      ids: { scope: past.ids.scope, counters: { ...context.ids.counters() } },
-      tokens: { ...tokenState },
-      sequence,
-      ...(byArea(name => storeOf(name).capture()) as Pick<TenantSnapshot, AreaName>),
-      events: context.events.after(0) as TenantSnapshot['events'],
-    }
+      ...byArea(name => storeOf(name).capture()),
+      events: events.after(0),
+    }),
   }
 
   function toRecord(kind: AreaName, entry: object): TenantRecord {
@@ -288,54 +243,6 @@ export function createTenant(
       staged[name] = storeOf(name).stage(records[name] ?? [], `records.${name}`, staged as never)
     }
     return Object.values(staged)
-  }
-}
-
-/**
- * Looks a record of a database up in the tables of this release. A later release that renames something ships a migration.
- * @throws Error naming what this release lacks
- */
-function assertKnown({ kind, region, record, nextStep }: TenantRecord): void {
-  const { status, outcome } = record as { readonly status?: string; readonly outcome?: string }
-  const area = ownMember<Area>(areas, kind)
-  if (area === undefined) throw lacking('kind of records', kind)
-  if (!REGIONS.includes(region)) throw lacking('region', region)
-  const states = area.lifecycle?.table
-  if (states === undefined) return
-  const noun = toNoun(kind)
-  const verbs = ownMember<object>(states, String(status))
-  if (verbs === undefined) throw lacking(`state of a ${noun}`, String(status))
-  const { verb } = (nextStep ?? {}) as { readonly verb?: string }
-  if (verb !== undefined && !Object.hasOwn(verbs, verb)) throw lacking(`transition of a ${status} ${noun}`, verb)
-  if (outcome !== undefined && !area.outcomes?.names.includes(outcome)) throw lacking(`outcome of a ${noun}`, outcome)
-}
-
-const lacking = (what: string, name: string) => new Error(`This release has no ${what} called ${JSON.stringify(name)}.`)
-
-type Json = Readonly<Record<string, unknown>>
-
-interface Related {
-  recordsOf(name: AreaName): readonly Json[]
-  /** The path of the list in the request, for errors. */
-  readonly path: string
-  isStored(name: AreaName, reference: string): boolean
-}
-
-/**
- * Refuses records that name one of another kind which is neither given nor stored (`refersTo` of their row).
- * @throws the code `notFound` of the other kind
- */
-function assertRelated(name: AreaName, { recordsOf, path, isStored }: Related): void {
-  const { refersTo = {} }: Area = areas[name]
-  for (const [member, { kind }] of Object.entries(refersTo)) {
-    const { reference, notFound } = areas[kind]
-    const given = new Set(recordsOf(kind).map(record => record[reference]))
-    for (const [index, { [member]: wanted }] of recordsOf(name).entries()) {
-      if (wanted === undefined || given.has(wanted) || isStored(kind, String(wanted))) continue
-      atPath(`${path}.${index}`, () => {
-        throw errors.recordNotFound(notFound, member, toNoun(kind), String(wanted))
-      })
-    }
   }
 }
 
@@ -361,13 +268,13 @@ export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'
  */
 export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: StateDocument): Tenant {
   assertOrder(snapshot)
-  const size = areaNames.reduce((sum, name) => sum + (snapshot[name]?.length ?? 0), 0)
+  const size = AREA_NAMES.reduce((sum, name) => sum + (snapshot[name]?.length ?? 0), 0)
   if (size > options.maxRecords) throw errors.tooManyRecords(options.maxRecords)
   const { now, mode, rate } = snapshot.clock
   const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
   const recordsOf = (name: AreaName) => (snapshot[name] ?? []).map(({ record }) => record)
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
-  for (const name of areaNames) {
+  for (const name of AREA_NAMES) {
     const store: Store = tenant[name]
     assertRelated(name, { recordsOf, path: name, isStored: () => false })
     store.restore(snapshot[name] ?? [], name)
@@ -383,20 +290,5 @@ export function loadTenant(
 ): Tenant {
   const { settings, ids, clock } = meta
   const start = { now: clock.now, mode: clock.mode, rate: clock.rate, realNow }
-  return createTenant({ ...options, clock: start, settings }, { ...noPast(ids.scope), ids })
-}
-
-/** Refuses numbers of events and places that are missing, repeated, or above the last. */
-function assertOrder({ sequence, events, ...snapshot }: StateDocument) {
-  const misnumbered = events.findIndex(({ seq }, at) => seq !== at + 1)
-  if (misnumbered >= 0) throw errors.invalid(`events.${misnumbered}.seq`, `seq must be ${misnumbered + 1} here.`)
-  const taken = new Set<number>()
-  for (const kind of areaNames) {
-    for (const [at, { sequence: place }] of (snapshot[kind] ?? []).entries()) {
-      const field = `${kind}.${at}.sequence`
-      if (place > sequence) throw errors.invalid(field, `sequence must be at most that of the state, ${sequence}.`)
-      if (taken.has(place)) throw errors.invalid(field, `sequence ${place} is that of another record already.`)
-      taken.add(place)
-    }
-  }
+  return createTenant({ ...options, clock: start, settings }, { ...emptyState(ids.scope), ids })
 }

@@ -71,8 +71,11 @@ async function lead(client: Client, status: string, collectionReference: string,
 
 const CLEARING = ['FF01', 'AC01', 'RC01', 'AG02', 'BE05', 'AM05', 'MD02', 'CNOR', 'DNOR']
 const BANK = ['AC04', 'AC06', 'AG01', 'AM04', 'MD01', 'MD07', 'MS02', 'MS03', 'RR01', 'RR02', 'RR03', 'RR04', 'SL01']
-/** Those that decisions §6 names; its "…" leaves the others open. */
-const RETURN = ['AC04', 'AC06', 'AG01', 'AM04', 'MD07', 'MS02', 'MS03', 'SL01']
+/** Those that the sources of decisions §6 list, beside refunds. */
+const RETURN = [
+  ...['AC01', 'AC04', 'AC06', 'AG01', 'AG02', 'AM04', 'AM05', 'BE05', 'MD07', 'MS02', 'MS03', 'RC01'],
+  ...['RR01', 'RR02', 'RR03', 'RR04', 'SL01'],
+]
 
 // ------------------------------------------------------------------------------------------------------------ time
 
@@ -180,18 +183,16 @@ t.test('control plane, POST /direct-debit/{collectionReference}/{verb}: an unkno
 t.test('decisions §6: each reason code is legal only in its phase, and explain lists it there', async t => {
   const client = await openAt(MONDAY)
   const all = [...new Set([...CLEARING, ...BANK, 'MD06'])]
-  // "AC04 … SL01 …": the table does not say whether RR01 to RR04 belong to returns.
-  const phases: [status: string, verb: string, legal: string[], open: string[]][] = [
-    ['SUBMITTED', 'reject', CLEARING, []],
-    ['PROCESSING', 'reject', BANK, []],
-    ['SETTLED', 'return', [...RETURN, 'MD06', 'MD01'], ['RR01', 'RR02', 'RR03', 'RR04']],
+  const phases: [status: string, verb: string, legal: string[], byDefault: string][] = [
+    ['SUBMITTED', 'reject', CLEARING, 'AC01'],
+    ['PROCESSING', 'reject', BANK, 'AM04'],
+    ['SETTLED', 'return', [...RETURN, 'MD06', 'MD01'], 'AM04'],
   ]
-  for (const [status, verb, legal, open] of phases) {
-    const codes = all.filter(code => !open.includes(code))
+  for (const [status, verb, legal, byDefault] of phases) {
     const { legal: rows } = await explain(client, await lead(client, status, `COL-${status}`))
     const listed = rows.filter((row: { verb: string }) => row.verb === verb)
     const listedCodes = listed.flatMap(({ reasonCodes }: { reasonCodes?: string[] }) => reasonCodes ?? [])
-    t.same(codes.filter(code => listedCodes.includes(code)).sort(), [...legal].sort(), `listed for ${status}`)
+    t.same(all.filter(code => listedCodes.includes(code)).sort(), [...legal].sort(), `listed for ${status}`)
     await table(
       t,
       async reasonCode => {
@@ -207,11 +208,11 @@ t.test('decisions §6: each reason code is legal only in its phase, and explain 
       },
       {
         [verb === 'return' ? 'RETURNED true' : 'REJECTED true']: legal,
-        [`${WRONG_REASON}, still ${status} undefined`]: codes.filter(code => !legal.includes(code)),
+        [`${WRONG_REASON}, still ${status} undefined`]: all.filter(code => !legal.includes(code)),
       },
     )
     const { reasonCode } = (await move(client, verb, undefined, `COL-${status}`)).body.record
-    t.ok([...legal, ...open].includes(reasonCode), `without a code a legal one is taken: ${reasonCode}`)
+    t.equal(reasonCode, byDefault, 'without a code the first legal one is taken')
   }
 })
 
@@ -399,7 +400,10 @@ t.test('decisions §6: the tables of outcomes and reason codes are served', asyn
   for (const code of [...CLEARING, ...BANK, ...RETURN, 'MD06']) t.ok(rows.has(code), code)
   t.match(rows.get('AC01'), {
     name: 'IncorrectAccountNumber',
-    windows: [{ verb: 'reject', until: null, phase: 'clearing', from: 'SUBMITTED', raisedBy: 'clearing' }],
+    windows: [
+      { verb: 'reject', until: null, phase: 'clearing', from: 'SUBMITTED', raisedBy: 'clearing' },
+      { verb: 'return', until: 'D+5 open days', phase: 'return', from: 'SETTLED', raisedBy: 'debtor bank' },
+    ],
   })
   t.match(rows.get('MD01')?.windows, [
     { verb: 'fail', from: 'PENDING', phase: 'submission', until: null },

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Area } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
 import type { ErrorCode } from '../../src/core/errors.js'
+import { catalogue } from '../../src/core/errors.js'
 import type { Answer, CallOptions } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { upload } from '../multipart.js'
@@ -268,7 +269,7 @@ const SPECIFIC: Record<string, Provocation> = {
     await other('PATCH', '/api/v1/bills/BILL-EU-2017', { body: { status: 'CANCELLED' } })
     return send({ parameter: 'bill-paid', body: { uniqueReferenceIdentifier: 'BILL-EU-2017' } })
   },
-  'runScenario ILLEGAL_TRANSITION': body({ reasonCode: 'AC01' }),
+  'runScenario ILLEGAL_TRANSITION': body({ reasonCode: 'CNOR' }),
   'verifyCredentials INVALID_CLIENT': body({ client_id: 'sandbox-client', client_secret: 'wrong' }),
   'removeClient INVALID_FIELD': parameter('x'.repeat(1001)),
   'removeClient CLIENT_NOT_FOUND': parameter('unknown'),
@@ -354,10 +355,10 @@ for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
     const met: string[] = []
     for (const operation of operationsOf(document)) {
       const elsewhere = operation.path.startsWith('/api/') ? ELSEWHERE : ELSEWHERE_WITHOUT_FAULTS
-      for (const [status, response] of Object.entries(operation.responses)) {
+      for (const response of Object.values(operation.responses)) {
         for (const { code } of (response['x-error-codes'] ?? []) as { code: ErrorCode }[]) {
           if (elsewhere[code]) continue
-          wanted.push(`${operation.id} ${status} ${code}`)
+          wanted.push(`${operation.id} ${catalogue[code].status} ${code}`)
           const provoke =
             SPECIFIC[`${operation.id} ${code}`] ??
             (code === 'ILLEGAL_TRANSITION' ? illegalMove : undefined) ??
@@ -365,7 +366,7 @@ for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
             GENERIC[code]
           const answer = await provoke?.(await open(operation))
           met.push(`${operation.id} ${answer?.status} ${answer?.body?.code}`)
-          const required = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' }[status]
+          const required = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' }[String(answer?.status)]
           const isBare = code === 'INVALID_CLIENT'
           if (required !== undefined && !isBare && answer?.headers[required] === undefined) {
             t.fail(`${operation.id} ${code} has no ${required}`)

@@ -101,6 +101,19 @@ t.test('interface, Errors: every other path is 404: trailing slash, case, encode
   t.same(await stateOf(client), before)
 })
 
+t.test('decisions §1: OPTIONS of the root is 204 with Allow', async t => {
+  const { status, headers } = await call((await newClient()).app, 'OPTIONS', '/')
+  t.match([status, headers.allow], [204, 'GET, HEAD, OPTIONS'])
+})
+
+t.test('settings, SANDBOX_ALLOWED_HOSTS: a probe may come by any name', async t => {
+  const { app } = await newClient()
+  const headers = { host: 'sandbox-7d9f.internal.example' }
+  for (const probe of ['live', 'ready'])
+    t.equal((await call(app, 'GET', `/_sandbox/health/${probe}`, { headers })).status, 200)
+  t.equal((await call(app, 'GET', '/_sandbox/clients', { headers })).body.code, 'FORBIDDEN_HOST')
+})
+
 t.test('decisions §1: a 404 names the path that is near', async t => {
   const { app } = await newClient()
   const near: [path: string, named: string | undefined][] = [

@@ -19,7 +19,7 @@ function folderOf(t: Test): string {
   return process.env.SANDBOX_EVIDENCE
 }
 
-t.test('library, SANDBOX_EVIDENCE: a failed expectation writes requests, events and explanations', async t => {
+t.test('library, SANDBOX_EVIDENCE: a failed expectation writes a summary, requests, events and records', async t => {
   const folder = folderOf(t)
   const sandbox = await create(t)
   await sandbox.seed(RECORDS)
@@ -43,7 +43,9 @@ t.test('library, SANDBOX_EVIDENCE: a failed expectation writes requests, events 
   })
   t.same(evidence.requests, await sandbox.requests.list())
   t.same(evidence.events, await sandbox.events.list())
-  const [explained] = evidence.explanations
+  t.equal(Object.keys(evidence)[0], 'summary', 'the summary is the first member')
+  t.match(evidence.summary, /^Client app, .*\nRequests\n {2}#1 POST /s)
+  const [explained] = evidence.records
   t.match(explained, {
     kind: 'collection',
     reference: 'COL-0002',
@@ -55,19 +57,15 @@ t.test('library, SANDBOX_EVIDENCE: a failed expectation writes requests, events 
   t.equal(readdirSync(folder).length, 2, 'each failure has a file of its own')
 })
 
-t.test('library, SANDBOX_EVIDENCE: it explains the 20 records with the latest events', async t => {
+t.test('library, SANDBOX_EVIDENCE: the file of evidence() has the name of the test', async t => {
   const folder = folderOf(t)
   const sandbox = await create(t)
-  const [mandate] = RECORDS.mandates
-  const references = Array.from({ length: 21 }, (_, at) => `MND-${100 + at}`)
-  await sandbox.seed({
-    mandates: references.map(mandateReference => ({ ...mandate, mandateReference })),
-  })
-  await sandbox.mandates.list()
-  await sandbox.requests.expect(EXPECTATION).catch(() => {})
-  const [file] = readdirSync(folder)
-  const { explanations } = JSON.parse(readFileSync(join(folder, file as string), 'utf8'))
-  t.same(explanations.map(({ reference }: { reference: string }) => reference).sort(), references.slice(1))
+  const path = await sandbox.evidence('returns: AM04, "ä"/../b')
+  const [file = ''] = readdirSync(folder)
+  t.equal(path, join(folder, file))
+  t.match(file, /^failure-returns_AM04_ä_.._b-app-\d+-\d+-\d+\.json$/)
+  t.match(JSON.parse(readFileSync(join(folder, file), 'utf8')), { test: 'returns: AM04, "ä"/../b' })
+  t.match(await sandbox.evidence('x'.repeat(1000)), /failure-x{80}-app-/)
 })
 
 t.test('library, SANDBOX_EVIDENCE: evidence that cannot be written does not hide the failure', async t => {
@@ -98,7 +96,7 @@ t.test('library, SANDBOX_EVIDENCE: evidence() and a timeout of events.next write
   const { message, ...evidence } = read(next)
   t.same(evidence, read(failure))
   t.ok(error.message.startsWith(message), message)
-  t.match(evidence, { clientId: 'app', now: MONDAY, explanations: [{ reference: 'COL-0002' }] })
+  t.match(evidence, { clientId: 'app', now: MONDAY, records: [{ reference: 'COL-0002' }] })
   t.same(evidence.requests, await sandbox.requests.list())
 })
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import t from 'tap'
 import { parse } from 'yaml'
 import { ConfigError, optionOf, readConfig, SETTINGS, unknownVariables } from '../../src/config.js'
@@ -255,6 +256,11 @@ t.test('settings, Settings: a value that is very long is shortened', async t => 
 })
 
 // --------------------------------------------------------------------------------------------------- SANDBOX_CLIENTS
+
+t.test('settings, SANDBOX_DATA: ~ is the home folder', async t => {
+  const data = (SANDBOX_DATA: string) => readConfig({ SANDBOX_DATA }).data
+  t.same([data('~/x'), data('~'), data('./~/x'), data('~x')], [`${homedir()}/x`, homedir(), './~/x', '~x'])
+})
 
 t.test('settings, SANDBOX_CLIENTS: a JSON file of clients', async t => {
   const clients = [

@@ -5,6 +5,7 @@ import type { CallOptions, Client } from '../helper.js'
 import {
   bill,
   build,
+  call,
   collection,
   connect,
   MONDAY,
@@ -41,6 +42,8 @@ async function statuses(client: Client, requests: number, url = MANDATES) {
   for (let request = 0; request < requests; request++) all.push((await client.get(url)).status)
   return all
 }
+
+const REMOVAL = { op: 'remove', path: '/status' }
 
 const error = (status: number, more: object = {}) => ({ kind: 'error', status, ...more })
 
@@ -250,6 +253,73 @@ t.test('control plane, POST /faults: an error fires before anything is applied',
 })
 
 // ------------------------------------------------------------------------------------------------------- stale-token
+
+t.test('control plane, POST /faults: patch: the answer is changed, the record is not', async t => {
+  const client = await newClient()
+  await client.post(MANDATES, mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  const url = '/api/v1/direct-debit/COL-0001'
+  const { body: record } = await client.get(url)
+  const patch = [
+    { op: 'replace', path: '/status', value: 'ON_HOLD' },
+    { op: 'add', path: '/newMember', value: { 'a/b': [1] } },
+    { op: 'add', path: '/newMember/a~1b/-', value: 2 },
+    { op: 'replace', path: '/debtorName', value: null },
+    { op: 'remove', path: '/amount' },
+  ]
+  await armed(t, client, { kind: 'patch', patch })
+  const { status, body, headers } = await client.get(url)
+  const { amount, ...others } = record
+  t.equal(status, 200)
+  t.same(body, { ...others, status: 'ON_HOLD', debtorName: null, newMember: { 'a/b': [1, 2] } })
+  t.equal(headers['content-length'], String(Buffer.byteLength(JSON.stringify(body))))
+  t.same((await client.get(url)).body, record, 'the next answer is the record')
+  t.equal((await client.read('/direct-debit/COL-0001')).record.status, 'PENDING')
+  const [patched] = (await client.read('/requests?path=/api/v1/direct-debit/*')).data.slice(-2)
+  t.same(patched.responseBody, body, 'the log has the answer as it was sent')
+  t.same(patched.faults, [{ id: 'fault-1', kind: 'patch' }])
+})
+
+t.test(
+  'control plane, POST /faults: patch: an answer that lacks a path is sent as it is, and the log notes it',
+  async t => {
+    const client = await newClient()
+    await client.post(MANDATES, mandate())
+    const { body: list } = await client.get(MANDATES)
+    const first = { op: 'replace', path: '/data/0/status', value: 'ON_HOLD' }
+    const lacking: [path: string, op?: string][] = [
+      ['/status'],
+      ['/data/1/status'],
+      ['/data/0/status/text'],
+      ['/data/01/status', 'remove'],
+      ['/data/0/reasonCode', 'remove'],
+      ['/data/2', 'add'],
+      ['/page/next', 'add'],
+    ]
+    for (const [path, op = 'replace'] of lacking) {
+      const { id } = await armed(t, client, {
+        kind: 'patch',
+        patch: [first, op === 'remove' ? { op, path } : { op, path, value: 1 }],
+      })
+      t.same((await client.get(MANDATES)).body, list, `${op} ${path}`)
+      const [{ faults }] = (await client.read('/requests?limit=1')).data
+      t.same(faults, [{ id, kind: 'patch', missing: path }])
+    }
+    await armed(t, client, { kind: 'patch', patch: [first] })
+    t.same(pluck((await client.get(MANDATES)).body.data, 'status'), ['ON_HOLD'], 'a list that has it')
+
+    // Refusals are answers, too. An empty answer has no path.
+    await armed(t, client, { kind: 'patch', patch: [{ op: 'replace', path: '/code', value: 'NEW_CODE' }] })
+    const refusal = await client.get(`${MANDATES}/MND-9999`)
+    t.same([refusal.status, refusal.body.code], [404, 'NEW_CODE'])
+    await armed(t, client, { kind: 'patch', patch: [REMOVAL] })
+    t.equal(
+      (await call(client.app, 'HEAD', MANDATES, { region: 'EU', headers: { authorization: `Bearer ${client.token}` } }))
+        .status,
+      200,
+    )
+  },
+)
 
 t.test('control plane, POST /faults: stale-token: EXPIRED_TOKEN for a token that is good', async t => {
   const { app } = await newClient()
@@ -548,6 +618,16 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
     [{ kind: 'drop' }, { 'effect.when': ['during', null] }],
     [{ kind: 'reset' }, { 'effect.when': [''] }],
     [{ kind: 'dribble' }, { 'effect.ms': [-1, 300_001, uniform, {}] }],
+    [{ kind: 'patch' }, { 'effect.patch': [null, {}, [], Array(51).fill(REMOVAL)] }],
+    [{ kind: 'patch', patch: [REMOVAL] }, { 'effect.patch.0.op': ['move', 'copy', 'test', null] }],
+    [
+      { kind: 'patch', patch: [REMOVAL] },
+      { 'effect.patch.0.path': ['status', '#/status', '/a~2', `/${'a'.repeat(500)}`, null] },
+    ],
+    [
+      { kind: 'patch', patch: [REMOVAL] },
+      { 'effect.patch.0.value': [null, 1], 'effect.patch.0.from': ['/a'] },
+    ],
   ]
   for (const [effect, values] of wrong) await refusesValues(t, send, { effect }, values)
   const { min, max, ...noBounds } = uniform
@@ -561,6 +641,12 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
     [missing('effect.sigma')]: [delay({ ...lognormal, sigma: undefined })],
     [missing('effect.ms.max')]: [delay({ ms: { ...noBounds, min } })],
     [missing('effect.when')]: [{ kind: 'drop' }, { kind: 'reset' }],
+    [missing('effect.patch')]: [{ kind: 'patch' }],
+    [missing('effect.patch.0.path')]: [{ kind: 'patch', patch: [{ op: 'remove' }] }],
+    [missing('effect.patch.1.value')]: ['add', 'replace'].map(op => ({
+      kind: 'patch',
+      patch: [REMOVAL, { op, path: '/status' }],
+    })),
     [invalid('effect.ms')]: [delay({ ms: uniform, max: 3 })],
   })
   t.same(await listed(client), [])
@@ -569,12 +655,20 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
 t.test('control plane, POST /faults: a member of an effect that belongs to another is refused', async t => {
   const client = await newClient()
   const members = { status: 500, code: 'ANY', message: 'any', retryAfter: 1, headers: {}, ms: 1, when: 'before' }
-  const all: Record<string, unknown> = { ...members, distribution: 'uniform', min: 1, max: 1, median: 1, sigma: 1 }
+  const all: Record<string, unknown> = {
+    ...members,
+    patch: [REMOVAL],
+    distribution: 'uniform',
+    min: 1,
+    max: 1,
+    median: 1,
+    sigma: 1,
+  }
   /** The required and the optional members of each kind. */
   const kinds: Record<string, [required: string[], optional?: string[]]> = {
     error: [['status'], ['code', 'message', 'retryAfter', 'headers']],
     ...{ delay: [['ms']], dribble: [['ms']], drop: [['when']], reset: [['when']] },
-    ...{ truncate: [[]], garbage: [[]], 'stale-token': [[]] },
+    ...{ truncate: [[]], garbage: [[]], 'stale-token': [[]], patch: [['patch']] },
   }
   for (const [kind, [required, optional = []]] of Object.entries(kinds)) {
     const effect = { kind, ...Object.fromEntries(required.map(name => [name, all[name]])) }

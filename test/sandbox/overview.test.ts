@@ -69,6 +69,7 @@ const ROUTES = [
   'DELETE /_sandbox/requests',
   'POST /_sandbox/requests/verify',
   'GET /_sandbox/coverage',
+  'GET /_sandbox/evidence',
   'GET /_sandbox/faults',
   'POST /_sandbox/faults',
   'DELETE /_sandbox/faults',

@@ -18,6 +18,9 @@ const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterpartie
 const LATER = { times: 1, fired: 0 }
 const API = { path: '/api/v1/*' }
 
+const COLLECTION = { path: '/api/v1/direct-debit/*' }
+const patch = (op: string, path: string, value: unknown) => ({ kind: 'patch', patch: [{ op, path, value }] })
+
 /** The state that each scenario leaves: the new records by kind with their states, and other members that change. */
 const LEAVES: Record<string, object> = {
   'bill-paid': { bills: [{ status: 'PAID', openAmount: '0' }], counterparties: [{}] },
@@ -28,6 +31,7 @@ const LEAVES: Record<string, object> = {
   'collection-returned': { mandates: ['ACTIVE'], collections: [{ status: 'RETURNED', reasonCode: 'AM04' }] },
   'collection-settled': { mandates: ['ACTIVE'], collections: ['SETTLED'] },
   'collection-submitted': { mandates: ['ACTIVE'], collections: ['SUBMITTED'] },
+  'extra-member': { faults: [{ ...LATER, match: API, effect: patch('add', '/newMember', {}) }] },
   'lost-answer': {
     faults: [
       { ...LATER, match: { method: 'POST', path: '/api/v1/direct-debit' }, effect: { kind: 'drop', when: 'after' } },
@@ -36,6 +40,9 @@ const LEAVES: Record<string, object> = {
   'mandate-active': { mandates: ['ACTIVE'] },
   'mandate-cancelled-with-pending': { mandates: ['CANCELLED'], collections: ['CANCELLED'] },
   'mandate-expired': { mandates: ['EXPIRED'] },
+  'null-member': {
+    faults: [{ ...LATER, match: COLLECTION, effect: patch('replace', '/debtorName', null) }],
+  },
   'out-of-order': { faults: [{ ...LATER, match: API, times: 3, effect: { kind: 'error', status: 503 } }] },
   'payout-link-active': { payoutLinks: ['ACTIVE'] },
   'payout-link-claimed': { payoutLinks: ['CLAIMED'] },
@@ -49,6 +56,9 @@ const LEAVES: Record<string, object> = {
     faults: [{ match: { path: '/api/v1/direct-debit*' }, times: null, effect: { kind: 'delay', median: 2000 } }],
   },
   'token-expired': { tokens: { generation: 1 } },
+  'unknown-status': {
+    faults: [{ ...LATER, match: COLLECTION, effect: patch('replace', '/status', 'ON_HOLD') }],
+  },
 }
 
 /** A state document, or the members of one that differ from another. */

@@ -57,16 +57,16 @@ const reason = (code: string, name: string, ...phases: Phase[]): ReasonCode => (
 
 /** All reason codes. The first one of a phase is its default. */
 export const reasonCodes: readonly ReasonCode[] = [
-  reason('AC01', 'IncorrectAccountNumber', 'clearing'),
-  reason('AG02', 'InvalidBankOperationCode', 'clearing'),
-  reason('AM05', 'Duplication', 'clearing'),
-  reason('BE05', 'UnrecognisedInitiatingParty', 'clearing'),
+  reason('AM04', 'InsufficientFunds', 'bank', 'return'),
+  reason('AC01', 'IncorrectAccountNumber', 'clearing', 'return'),
+  reason('AG02', 'InvalidBankOperationCode', 'clearing', 'return'),
+  reason('AM05', 'Duplication', 'clearing', 'return'),
+  reason('BE05', 'UnrecognisedInitiatingParty', 'clearing', 'return'),
   reason('CNOR', 'CreditorBankIsNotRegistered', 'clearing'),
   reason('DNOR', 'DebtorBankIsNotRegistered', 'clearing'),
   reason('FF01', 'InvalidFileFormat', 'clearing'),
   reason('MD02', 'MissingMandatoryInformationInMandate', 'clearing'),
-  reason('RC01', 'BankIdentifierIncorrect', 'clearing'),
-  reason('AM04', 'InsufficientFunds', 'bank', 'return'),
+  reason('RC01', 'BankIdentifierIncorrect', 'clearing', 'return'),
   reason('AC04', 'ClosedAccountNumber', 'bank', 'return'),
   reason('AC06', 'BlockedAccount', 'bank', 'return'),
   reason('AG01', 'TransactionForbidden', 'bank', 'return'),

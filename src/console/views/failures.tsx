@@ -21,6 +21,7 @@ const EXAMPLES: { readonly [kind in EffectKind]: object } = {
   garbage: {},
   dribble: { ms: 200 },
   'stale-token': {},
+  patch: { patch: [{ op: 'replace', path: '/status', value: 'ON_HOLD' }] },
 }
 
 /** The failures of a client: faults, armed outcomes and deprecations. */

@@ -75,7 +75,8 @@ function targetOf({ clock }: Tenant, { by, to, toNextEvent }: Static<typeof sche
   }
   const now = clock.now()
   if (toNextEvent) return clock.nextDue() ?? now
-  const target = by === undefined ? (parseInstant(to as string) as Instant) : now + (parseDuration(by) as number) * 1000
+  // The schema has checked the text.
+  const target = (to === undefined ? now + Number(parseDuration(by ?? '')) * 1000 : parseInstant(to)) ?? now
   if (target < now) throw errors.invalid('to', `The clock only goes forward, and it is ${formatInstant(now)} already.`)
   if (target > LAST_INSTANT) throw errors.invalid('by', `The clock ends at ${formatInstant(LAST_INSTANT)}.`)
   return target

@@ -52,11 +52,16 @@ export function reportOf(clients: readonly string[], facts: Facts, documented: r
     return {
       operation,
       summary,
-      area: titles.get(tags[0] as string) as string,
-      requests: statuses.reduce((sum, status) => sum + (got.get(`status ${status}`) as number), 0),
+      area: titles.get(tags[0] ?? '') ?? '',
+      requests: statuses.reduce((sum, status) => sum + (got.get(`status ${status}`) ?? 0), 0),
       statuses: split([...new Set(possible)].sort(), statuses),
-      errorCodes: split(errorCodes, valuesOf(got, 'errorCode') as ErrorCode[]),
-      ...(isPaged(route) && { pages: split(PAGES, valuesOf(got, 'page') as (typeof PAGES)[number][]) }),
+      errorCodes: split<string>(errorCodes, valuesOf(got, 'errorCode')),
+      ...(isPaged(route) && {
+        pages: split(
+          PAGES,
+          PAGES.filter(page => got.has(`page ${page}`)),
+        ),
+      }),
     }
   })
   const states = KINDS.map(({ kind, area, states }) => {

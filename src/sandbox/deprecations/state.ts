@@ -18,7 +18,7 @@ export type Deprecations = ReturnType<typeof createDeprecations>
 export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earlier: readonly Deprecation[] = []) {
   let byOperation = collect(earlier, 'deprecations')
 
-  const isPast = (moment: string) => clock.now() >= instantOf(moment)
+  const isReached = (moment: string) => clock.now() >= instantOf(moment)
 
   return {
     list: (): readonly Deprecation[] => [...byOperation.values()],
@@ -40,7 +40,7 @@ export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earl
       })
       byOperation = collect(complete, 'data')
     },
-    /** Returns the headers `Deprecation` and `Sunset` of an operation; null: it is not deprecated. */
+    /** Returns the headers `Deprecation` and `Sunset` of an operation, or null if it is not deprecated. */
     headersOf(operation: string, style: 'seed' | 'rfc'): Record<string, string> | null {
       const deprecation = byOperation.get(operation)
       if (deprecation === undefined) return null
@@ -52,14 +52,14 @@ export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earl
         }
       }
       return {
-        ...(isPast(deprecatedSince) && { deprecation: 'true' }),
+        ...(isReached(deprecatedSince) && { deprecation: 'true' }),
         ...(sunset !== undefined && { sunset }),
       }
     },
     /** Refuses an operation that is gone. @throws OPERATION_SUNSET */
     assertNotSunset(operation: string): void {
       const { sunset, goneAfterSunset = false } = byOperation.get(operation) ?? {}
-      if (goneAfterSunset && isPast(sunset as string)) throw errors.operationSunset(operation, sunset as string)
+      if (sunset !== undefined && goneAfterSunset && isReached(sunset)) throw errors.operationSunset(operation, sunset)
     },
   }
 }

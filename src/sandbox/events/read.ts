@@ -1,6 +1,5 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import type { Event } from '../../core/records/events.js'
 import type { Tenant } from '../../tenants/tenant.js'
 import { longPoll } from '../long-poll.js'
 import type { ControlContext } from '../route.js'
@@ -17,7 +16,7 @@ const MOST = 1000
 
 function pageOf({ events }: Tenant, query: Query, after: number) {
   const { events: data, areAll } = events.select(after, query, MOST)
-  return { data, last: areAll ? events.last() : (data.at(-1) as Event).seq }
+  return { data, last: areAll ? events.last() : (data.at(-1)?.seq ?? after) }
 }
 
 /** Returns the milliseconds until the next due transition; Infinity: the clock does not get there by itself. */

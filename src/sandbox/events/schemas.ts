@@ -3,7 +3,7 @@ import { REASONED, reasonCodes } from '../../areas/direct-debit/reason-codes.js'
 import type { Area, EventKind } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
 import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
-import { After, client, integer, Place } from '../schemas.js'
+import { After, client, integer, Position } from '../schemas.js'
 
 const EVENT_KINDS = Object.values<Area>(areas).flatMap(({ lifecycle }) => lifecycle?.kind ?? []) as EventKind[]
 const STATES = [...new Set(Object.values<Area>(areas).flatMap(({ lifecycle }) => lifecycle?.states ?? []))]
@@ -25,7 +25,7 @@ export const change = {
   reasonCode: Type.Optional(assumed(KnownReason, `The ISO 20022 reason code of a collection that became ${REASONED}.`)),
 }
 export const Event = component('Event', {
-  seq: assumed(Place, 'The number of the event, from 1.'),
+  seq: assumed(Position, 'The number of the event, from 1.'),
   ...change,
   cause: assumed(
     OneOf('api', 'time', 'control', 'outcome'),

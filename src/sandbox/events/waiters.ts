@@ -1,7 +1,7 @@
 import type { Timers } from '../../http/timers.js'
 
 /**
- * Looks for news of a tenant. Returns the milliseconds until the next look at the latest; null: the wait is over.
+ * Looks for news of a tenant. Returns the maximum number of milliseconds until the next look, or null after the last one.
  * @param isNews whether the tenant has changed; otherwise, the wait has begun or time has passed
  */
 export type Look = (isNews: boolean) => number | null

@@ -7,6 +7,11 @@ export type Delay =
   | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
   | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
 
+/** An operation of a JSON Patch (RFC 6902). Its path is a JSON Pointer, such as `/data/0/status`. */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+
 /** The effect of a fault on a request (control plane, Faults). */
 export type Effect =
   | {
@@ -22,5 +27,7 @@ export type Effect =
   | { readonly kind: 'drop' | 'reset'; readonly when: When }
   | { readonly kind: 'truncate' | 'garbage' | 'stale-token' }
   | { readonly kind: 'dribble'; readonly ms: number }
+  /** Changes the answer as it is sent. */
+  | { readonly kind: 'patch'; readonly patch: readonly PatchOperation[] }
 
 export type EffectKind = Effect['kind']

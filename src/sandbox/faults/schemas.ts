@@ -44,6 +44,24 @@ const ExtraHeaders = Type.Unsafe<Record<string, string>>({
   'x-expected': 'at most 20 header fields of valid names',
 })
 
+const PatchOperation = Type.Object({
+  op: assumed(OneOf('add', 'replace', 'remove'), 'The operation.'),
+  path: assumed(
+    Type.String({
+      pattern: '^(/([^/~]|~[01])*)+$',
+      maxLength: 500,
+      'x-expected': 'a JSON Pointer, such as /data/0/status',
+    }),
+    'The place in the answer, as a JSON Pointer. `-` at its end is the end of a list.',
+  ),
+  value: Type.Optional(
+    assumed(
+      Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' }),
+      'The value, which can be null. Required with add and replace.',
+    ),
+  ),
+})
+
 /** The effects of faults, by their kinds. */
 export const EFFECTS: Readonly<Record<EffectKind, string>> = {
   error: 'an error answer; the request is not applied',
@@ -54,6 +72,7 @@ export const EFFECTS: Readonly<Record<EffectKind, string>> = {
   garbage: 'bytes that are not HTTP',
   dribble: 'the body in up to ten pieces',
   'stale-token': '401 EXPIRED_TOKEN for a valid token; the request is not applied',
+  patch: 'a JSON Patch changes the answer, and not the record',
 }
 
 export const EFFECT_KINDS = Object.keys(EFFECTS) as EffectKind[]
@@ -63,7 +82,7 @@ const effect = Type.Unsafe<Effect>(
     kind: assumed(
       OneOf(...EFFECT_KINDS),
       `${EFFECT_KINDS.map(kind => `${kind}: ${EFFECTS[kind]}.`).join(' ')} ` +
-        'With delay, truncate, garbage and dribble, the request is applied.',
+        'With delay, truncate, garbage, dribble and patch, the request is applied.',
     ),
     status: Type.Optional(
       assumed(
@@ -112,6 +131,13 @@ const effect = Type.Unsafe<Effect>(
         OneOf('before', 'after'),
         'Required with drop and reset. before: the request is not applied. after: the request is applied, and only the ' +
           'answer is lost.',
+      ),
+    ),
+    patch: Type.Optional(
+      assumed(
+        Type.Array(PatchOperation, { minItems: 1, maxItems: 50, 'x-expected': 'a list of 1 to 50 operations' }),
+        'Required with patch: a JSON Patch (RFC 6902) of the answer as it is sent. The answer may break its schema. An answer ' +
+          'without one of the paths is sent as it is, and the request log has the path as `missing`.',
       ),
     ),
   }),

@@ -6,7 +6,7 @@ import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Operation } from '../../http/operations.js'
 import { createArmedList } from '../armed/state.js'
-import type { Delay, Effect, EffectKind } from './effect.js'
+import type { Delay, Effect, EffectKind, PatchOperation } from './effect.js'
 import type * as schemas from './schemas.js'
 import { EFFECT_KINDS, LONGEST_DELAY_MS } from './schemas.js'
 
@@ -30,7 +30,7 @@ export interface FaultTarget {
   readonly method: string
   /** As received, with valid percent-encoding. */
   readonly path: string
-  /** Undefined: the operation has no region, like the token request, which has no bearer token either. */
+  /** Absent for the token request, which has no region and no bearer token. */
   readonly region: string | undefined
 }
 
@@ -42,6 +42,8 @@ export interface AppliedFaults {
   readonly delay: number
   /** The effect beside the delay. */
   readonly effect: Exclude<Effect, { kind: 'delay' }> | null
+  /** The first path of a patch that the answer lacks; absent: it has all. */
+  missing?: string
 }
 
 /** Returns whether an effect leaves the client without an answer. */
@@ -183,6 +185,7 @@ const MEMBERS: Readonly<
   garbage: { required: [] },
   dribble: { required: ['ms'] },
   'stale-token': { required: [] },
+  patch: { required: ['patch'] },
 }
 
 /** Checks the members of an effect. The schema has checked their types. @throws MISSING_FIELD, INVALID_FIELD */
@@ -202,9 +205,18 @@ function assertValidEffect(effect: Effect): void {
   }
   if (effect.kind === 'error') assertValidHeaders(effect)
   if (effect.kind === 'delay') assertValidDelay(effect)
+  if (effect.kind === 'patch') effect.patch.forEach(assertValidOperation)
   if (effect.kind === 'dribble' && typeof effect.ms !== 'number') {
     throw errors.invalid('effect.ms', 'effect.ms of dribble must be an integer.')
   }
+}
+
+function assertValidOperation(operation: PatchOperation, at: number): void {
+  const field = `effect.patch.${at}.value`
+  const { op } = operation
+  const hasValue = Object.hasOwn(operation, 'value')
+  if (op === 'remove' && hasValue) throw errors.invalid(field, 'remove takes no value.')
+  if (op !== 'remove' && !hasValue) throw errors.missing(field, `${field} is required with ${op}.`)
 }
 
 /** Headers of message framing and of the server itself, which a fault cannot set. */

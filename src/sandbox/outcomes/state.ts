@@ -88,7 +88,7 @@ export function createArmedOutcomes<K extends string = string>(
       restore([...list(), added])
       return added
     },
-    /** Returns the first outcome that matches a new record, and counts it; undefined: none matches. */
+    /** Returns the first outcome that matches a new record, if any does, and counts it. */
     take(kind: K, record: OutcomeMatch): string | undefined {
       const { outcomes } = kinds[kind] as SteeredKind
       const found = list().find(one => !isSpent(one) && outcomes.includes(one.outcome) && isMatch(one.match, record))

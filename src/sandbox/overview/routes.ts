@@ -1,6 +1,6 @@
 import { byArea } from '../../areas/index.js'
 import { JSON_TYPE } from '../../http/error-handler.js'
-import type { Counts } from '../../tenants/tenant.js'
+import type { Counts } from '../../tenants/content.js'
 import { call } from '../route.js'
 import * as schemas from './schemas.js'
 

@@ -16,6 +16,6 @@ export function addressOf({ path, query }: Pick<LoggedExchange, 'path' | 'query'
 export const parametersOf = (query: LoggedExchange['query']): [name: string, value: string][] =>
   Object.entries(query).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]))
 
-/** Returns the media type of a header in lower case, without parameters; empty: there is none. */
+/** Returns the media type of a header in lower case, without parameters. Without a header, it is empty. */
 export const mediaTypeOf = ({ 'content-type': type = '' }: Readonly<Record<string, string>>): string =>
-  (type.split(';')[0] as string).trim().toLowerCase()
+  type.replace(/;.*/s, '').trim().toLowerCase()

@@ -67,8 +67,9 @@ export const LoggedRequest = component('LoggedRequest', {
   durationMs: assumed(Type.Number(), 'Milliseconds of real time until the answer, including the delays of faults.'),
   faults: assumed(
     Type.Array(Type.Any()),
-    'The faults that fired: `id` and the members of the effect without `message` and `headers`. One that took the ' +
-      'answer away after the request was handled has the `status` of the answer, too.',
+    'The faults that fired: `id` and the members of the effect without `message`, `headers` and `patch`. One that took the ' +
+      'answer away after the request was handled has the `status` of the answer, too. A patch with a path that the answer ' +
+      'lacks has the path as `missing`.',
   ),
   hints: assumed(Type.Array(Type.String()), 'The sentences of the header `Sandbox-Hint`.'),
 })

@@ -44,6 +44,8 @@ export interface LoggedExchange {
     readonly kind: string
     readonly when?: 'before' | 'after'
     readonly status?: number
+    /** A path of a patch that the answer lacks. */
+    readonly missing?: string
   }[]
   readonly hints: readonly string[]
 }
@@ -101,7 +103,7 @@ export interface RequestLogBounds {
 }
 
 export interface RequestPage {
-  /** Another value after each reset; undefined: there is no log yet. */
+  /** Another value after each reset. Absent before the first request. */
   readonly life?: unknown
   readonly data: LoggedExchange[]
   readonly last: number
@@ -125,16 +127,13 @@ export interface RequestLog {
 interface Entry {
   readonly seq: number
   readonly exchange: Exchange
-  readonly log: TenantLog
-  /** The neighbours among the entries of all tenants. */
-  older: Entry | undefined
-  newer: Entry | undefined
+  /** The number of the entry among those of all tenants. */
+  readonly order: number
 }
 
 interface TenantLog {
-  /** The entries in order; those before `start` are dropped. */
-  entries: (Entry | undefined)[]
-  start: number
+  /** In order. */
+  entries: Entry[]
   last: number
   dropped: number
 }
@@ -143,53 +142,35 @@ interface TenantLog {
 export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   const logs = new Map<string, TenantLog>()
   let bytes = 0
-  let [oldest, newest]: (Entry | undefined)[] = []
+  let order = 0
 
   function logOf(clientId: string): TenantLog {
-    const log = logs.get(clientId) ?? { entries: [], start: 0, last: 0, dropped: 0 }
+    const log = logs.get(clientId) ?? { entries: [], last: 0, dropped: 0 }
     logs.set(clientId, log)
     return log
   }
 
-  function keep(log: TenantLog, exchange: Exchange) {
-    const entry: Entry = { seq: log.last, exchange, log, older: newest, newer: undefined }
-    if (newest === undefined) oldest = entry
-    else newest.newer = entry
-    newest = entry
-    log.entries.push(entry)
-    bytes += exchange.bytes
-  }
-
-  function forget({ exchange, older, newer }: Entry) {
-    if (older === undefined) oldest = newer
-    else older.newer = newer
-    if (newer === undefined) newest = older
-    else newer.older = older
-    bytes -= exchange.bytes
-  }
-
-  function dropOldest(log: TenantLog) {
-    const { entries, start } = log
-    forget(entries[start] as Entry)
-    entries[start] = undefined
-    log.start++
+  function dropOldest(log: TenantLog | undefined) {
+    const entry = log?.entries.shift()
+    if (log === undefined || entry === undefined) return
+    bytes -= entry.exchange.bytes
     log.dropped++
-    // To shift each time would move all entries.
-    if (log.start > entries.length / 2) entriesOf(log)
   }
 
-  function entriesOf(log: TenantLog): readonly Entry[] {
-    if (log.start > 0) log.entries = log.entries.slice(log.start)
-    log.start = 0
-    return log.entries as Entry[]
+  /** Returns the log with the oldest entry of all tenants. */
+  function oldestLog(): TenantLog | undefined {
+    let oldest: TenantLog | undefined
+    const orderOf = ({ entries: [first] }: TenantLog) => first?.order ?? Infinity
+    for (const log of logs.values()) if (oldest === undefined || orderOf(log) < orderOf(oldest)) oldest = log
+    return oldest
   }
 
   function clear(clientId: string): number {
     const log = logOf(clientId)
-    const entries = entriesOf(log)
-    for (const entry of entries) forget(entry)
+    const { length } = log.entries
+    for (const { exchange } of log.entries) bytes -= exchange.bytes
     log.entries = []
-    return entries.length
+    return length
   }
 
   return {
@@ -202,16 +183,16 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
         log.dropped++
         return
       }
-      keep(log, exchange)
-      if (log.entries.length - log.start > bounds.entries) dropOldest(log)
-      while (bytes > bounds.bytes) dropOldest((oldest as Entry).log)
+      log.entries.push({ seq: log.last, exchange, order: order++ })
+      bytes += exchange.bytes
+      if (log.entries.length > bounds.entries) dropOldest(log)
+      while (bytes > bounds.bytes) dropOldest(oldestLog())
     },
     list(clientId, filter) {
       const log = logs.get(clientId)
       if (log === undefined) return { data: [], last: 0, dropped: 0 }
-      const { last, dropped } = log
+      const { entries, last, dropped } = log
       const { after = 0, before = Infinity } = filter ?? {}
-      const entries = entriesOf(log)
       const start = firstIndex(entries, ({ seq }) => seq > after)
       const end = firstIndex(entries, ({ seq }) => seq >= before)
       const data = select(entries.slice(start, end), toLogged, filter)
@@ -239,8 +220,10 @@ export function select<E>(
   const isPath = path === undefined ? undefined : createGlob(path)
   const digits = String(status ?? '').replace(/xx/i, '')
   const found: LoggedExchange[] = []
-  for (let at = entries.length - 1; at >= 0 && found.length < limit; at--) {
-    const exchange = show(entries[at] as E)
+  // The log can be long, and a reader wants few: the latest ones are shown first, and only as many as it takes.
+  for (const entry of [...entries].reverse()) {
+    if (found.length === limit) break
+    const exchange = show(entry)
     if (exchange.seq <= after || exchange.seq >= before) continue
     if ((method ?? exchange.method) !== exchange.method || !String(exchange.status).startsWith(digits)) continue
     if ((errors && (exchange.status ?? 500) < 400) || (hints && exchange.hints.length === 0)) continue
@@ -249,7 +232,7 @@ export function select<E>(
   return found.reverse()
 }
 
-/** Shows an exchange. Each member is masked when it is read: most are not. */
+/** Returns an exchange as readers see it. Each member is masked when it is read: most are not. */
 export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): LoggedExchange {
   const { method, isToken, status, responseText, faults, hints } = exchange
   const target = originForm(exchange.target)
@@ -306,7 +289,13 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
   const responseHeaders = isCut ? {} : reply.getHeaders()
   const fired = (faults?.fired ?? []).map(({ id, effect }) => {
     const isTaker = isCut && effect === faults?.effect && !('when' in effect && effect.when === 'before')
-    return { id, ...withoutTexts(effect), ...(isTaker && { status: reply.statusCode }) }
+    const lacks = effect === faults?.effect && faults.missing !== undefined
+    return {
+      id,
+      ...withoutTexts(effect),
+      ...(isTaker && { status: reply.statusCode }),
+      ...(lacks && { missing: faults.missing }),
+    }
   })
   return {
     at,
@@ -327,7 +316,7 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
   }
 }
 
-/** Returns a note of a body that cannot be shown; undefined: there is no body. */
+/** Returns a note of a body that cannot be shown. */
 function noteOf({ headers, uploadLength }: Exchange): string | undefined {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   if (!hasBody) return undefined
@@ -336,7 +325,7 @@ function noteOf({ headers, uploadLength }: Exchange): string | undefined {
   return uploadLength === undefined ? `(${type}, not read)` : `(${uploadLength} bytes of ${type})`
 }
 
-/** Returns the masked body, or a note of one that cannot be shown; null: there was none. */
+/** Returns the masked body, or a note of one that cannot be shown. */
 function bodyOf(exchange: Exchange): unknown {
   const { form, bodyText } = exchange
   if (form !== undefined) return maskTokenRequest(form)
@@ -347,7 +336,7 @@ function bodyOf(exchange: Exchange): unknown {
 /** The longest body that is shown without being JSON, in characters. */
 const LONGEST_TEXT = 10_000
 
-/** Returns a body that is not JSON, masked; undefined: it may hold a secret, is too long, or is none. */
+/** Returns a body that is not JSON, masked, unless it may hold a secret or is too long. */
 function textOf({ bodyText, isToken, status }: Exchange): string | undefined {
   // It is refused, so an accepted one need not be parsed again.
   const isRefused = (status ?? 400) >= 400
@@ -357,11 +346,17 @@ function textOf({ bodyText, isToken, status }: Exchange): string | undefined {
 
 /** A name that is not known may be the rest of a secret that was not encoded. */
 const maskHint = (text: string) => text.replace(/unknown (\S+) \S* ignored/g, `unknown $1 ${MASK} ignored`)
-const withMaskedHint = (headers: Record<string, string>) =>
-  'sandbox-hint' in headers ? { ...headers, 'sandbox-hint': maskHint(headers['sandbox-hint'] as string) } : headers
+function withMaskedHint(headers: Record<string, string>) {
+  const { 'sandbox-hint': hint } = headers
+  return hint === undefined ? headers : { ...headers, 'sandbox-hint': maskHint(hint) }
+}
 
 /** The texts of a fault may be anything. The list of faults shows them. */
-function withoutTexts(effect: Effect) {
-  const { message, headers, ...rest } = effect as Effect & { message?: string; headers?: object }
+function withoutTexts({
+  message,
+  headers,
+  patch,
+  ...rest
+}: Effect & { message?: string; headers?: object; patch?: object }) {
   return rest
 }

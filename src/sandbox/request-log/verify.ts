@@ -9,19 +9,19 @@ import type { Verification, VerificationResult } from './schemas.js'
 import type { LoggedExchange, RequestPage } from './state.js'
 
 type Expected = Static<typeof Verification>
-type Shown = NonNullable<Static<typeof VerificationResult>['nearestMisses']>[number]['differences'][number]
+type Difference = NonNullable<Static<typeof VerificationResult>['nearestMisses']>[number]['differences'][number]
 
-/** A place in a request, such as `body.amount`. */
-interface Place {
+/** The path of a member in a request, such as `body.amount`. */
+interface Path {
   readonly name: string
-  readonly owner: Place | undefined
+  readonly owner: Path | undefined
 }
 
 /** A part of an expectation, and that of a request. */
 interface Pair {
-  readonly at: Place
+  readonly at: Path
   readonly expected: unknown
-  /** Undefined: the request has none. */
+  /** Absent if the request has no such member. */
   readonly actual: unknown
 }
 
@@ -36,7 +36,7 @@ const NEAREST = 3
 const MOST_DIFFERENCES = 50
 /** The characters of JSON in the differences of a miss, after which the others are omitted. */
 const MOST_CHARACTERS = 100_000
-/** The characters of JSON in a value of a difference. A longer one is shown as the beginning of its text. */
+/** The characters of JSON in a value of a difference. A longer one is cut. */
 const MOST_OF_VALUE = 10_000
 
 /**
@@ -60,13 +60,13 @@ export function verify({ data, dropped }: RequestPage, expected: Expected): Stat
   const masked = maskExpected(expected)
   const nearestMisses = nearest.map(({ request, differences: all }) => {
     const { seq, method, path, status } = request
-    const differences: Shown[] = []
+    const differences: Difference[] = []
     let room = MOST_CHARACTERS
     for (const difference of all) {
       if (differences.length === MOST_DIFFERENCES || room <= 0) break
-      const shown = shownOf(difference, masked)
-      room -= JSON.stringify(shown).length
-      differences.push(shown)
+      const described = describe(difference, masked)
+      room -= JSON.stringify(described).length
+      differences.push(described)
     }
     const omitted = all.length - differences.length
     return { seq, method, path, status, differences, ...(omitted > 0 && { omitted }) }
@@ -93,7 +93,7 @@ function createComparison({ method, path, query, headers = {}, body, status }: E
   }
   return (request: LoggedExchange): readonly Pair[] => [
     ...(method === undefined ? [] : compare('method', method, request.method)),
-    ...(isPath?.(request.path) === false ? [{ at: placeOf('path'), expected: path, actual: request.path }] : []),
+    ...(isPath?.(request.path) === false ? [{ at: pathOf('path'), expected: path, actual: request.path }] : []),
     ...(status === undefined ? [] : compare('status', status, request.status)),
     ...compare('headers', fields, request.headers),
     ...(query === undefined ? [] : compare('query', query, request.query)),
@@ -104,7 +104,7 @@ function createComparison({ method, path, query, headers = {}, body, status }: E
 /** Compares the given members of objects, and all items of arrays. Values can be nested deeper than calls. */
 function compare(name: string, expected: unknown, actual: unknown): Pair[] {
   const differences: Pair[] = []
-  const pending: Pair[] = [{ at: placeOf(name), expected, actual }]
+  const pending: Pair[] = [{ at: pathOf(name), expected, actual }]
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     const { at, expected, actual } = pair
     if (!isRecord(expected) || !isRecord(actual)) {
@@ -114,13 +114,13 @@ function compare(name: string, expected: unknown, actual: unknown): Pair[] {
     // The last one is compared first.
     for (const name of Object.keys(expected).reverse()) {
       const own = Object.hasOwn(actual, name) ? actual[name] : undefined
-      pending.push({ at: placeOf(name, at), expected: expected[name], actual: own })
+      pending.push({ at: pathOf(name, at), expected: expected[name], actual: own })
     }
   }
   return differences
 }
 
-const placeOf = (name: string, owner?: Place): Place => ({ name, owner })
+const pathOf = (name: string, owner?: Path): Path => ({ name, owner })
 
 const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)
 
@@ -141,9 +141,9 @@ function maskExpected(expected: Expected): unknown {
   return { ...(maskJson(expected) as Expected), ...path, headers: maskHeaders(Object.fromEntries(fields)) }
 }
 
-function shownOf({ at, actual }: Pair, masked: unknown): Shown {
+function describe({ at, actual }: Pair, masked: unknown): Difference {
   const names: string[] = []
-  for (let place: Place | undefined = at; place !== undefined; place = place.owner) names.unshift(maskText(place.name))
+  for (let path: Path | undefined = at; path !== undefined; path = path.owner) names.unshift(maskText(path.name))
   // A secret is masked as a whole: its members are not there.
   const expected = names.reduce((value, name) => (isRecord(value) ? ownMember(value, name) : value), masked)
   // Each name first: one can be as long as a body, and stand before thousands of values.
@@ -154,7 +154,7 @@ function shownOf({ at, actual }: Pair, masked: unknown): Shown {
   }
 }
 
-/** Returns a value, or the beginning of its text: a value can be as long as a body. */
+/** Returns a value, or the start of its text: a value can be as long as a body. */
 function clip(value: unknown): unknown {
   const json = JSON.stringify(value) as string | undefined
   if (json === undefined || json.length <= MOST_OF_VALUE) return value

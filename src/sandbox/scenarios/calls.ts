@@ -7,6 +7,7 @@ import { MandateParams } from '../../areas/mandates/schemas.js'
 import { CancelPayoutLink, PayoutLinkParams } from '../../areas/payout-links/schemas.js'
 import type { Region } from '../../core/domain/regions.js'
 import { errors } from '../../core/errors.js'
+import { ownMember } from '../../core/own-member.js'
 import { toTitle } from '../../core/words.js'
 import type { Tenant } from '../../tenants/tenant.js'
 import type { AnyCall, ControlRoute } from '../route.js'
@@ -74,7 +75,8 @@ export function operationOf(name: string, routes: readonly ControlRoute[]): Oper
   const callable = routes.filter(isCallable)
   const { params, body, handle } = callable.find(({ operationId }) => operationId === name) ?? {}
   if (handle !== undefined) return { ...(params && { params }), ...(body && { body }), act: handle }
-  if (Object.hasOwn(API, name)) return API[name] as Operation
+  const operation = ownMember(API, name)
+  if (operation !== undefined) return operation
   const known = [...Object.keys(API), ...callable.map(({ operationId }) => operationId)]
   throw errors.invalid(null, `There is no such call. Known: ${known.join(', ')}.`)
 }

@@ -42,7 +42,7 @@ export function createScenarios(...fixtures: string[]) {
       loaded = await read(fixtures.filter(hasScenarios).map(folder => join(folder, FOLDER)))
       return loaded
     }),
-    /** Returns a scenario after `load`; undefined: there is none. */
+    /** Returns a scenario after `load`, if there is one of the name. */
     find: (name: string): Scenario | undefined => loaded.get(name),
   }
 }
@@ -110,7 +110,7 @@ function checked(scenario: Scenario): Scenario {
   const known = new Set([NUMBER, ...Object.keys(parameters)])
   for (const [at, { unlessGiven = [], when = {}, keep = {}, region = '', params, body }] of steps.entries()) {
     const texts = JSON.stringify([region, params, body])
-    const placeholders = [...texts.matchAll(PLACEHOLDER)].map(([, name]) => name as string)
+    const placeholders = [...texts.matchAll(PLACEHOLDER)].map(([, name = '']) => name)
     const unknown = [...unlessGiven, ...Object.keys(when), ...placeholders].find(
       name => !known.has(name) && !isDate(name),
     )

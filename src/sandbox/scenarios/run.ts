@@ -53,8 +53,8 @@ export function run(scenario: Scenario, call: AnyCall): object {
 }
 
 /**
- * Returns the call of a scenario that makes only one with some parameters, with its values filled in. Undefined: it makes
- * several, expects an answer, or needs a value of another step.
+ * Returns the call of a scenario that makes only one with some parameters, with its values filled in. There is none if the
+ * call expects an answer or needs a value of another step.
  */
 export function onlyCallOf(scenario: Scenario, given: Given, tenant: Tenant) {
   const values = valuesOf(scenario, given, tenant)
@@ -115,9 +115,9 @@ function act(step: Step, at: number, values: Values, call: AnyCall): unknown {
 function fill(value: unknown, values: Values, tenant: Tenant): unknown {
   const find = (name: string) => (values.has(name) ? values.get(name) : resolveDates(`{{${name}}}`, tenant.clock.now()))
   if (typeof value === 'string') {
-    const [whole, name] = [...value.matchAll(PLACEHOLDER)][0] ?? []
+    const [[whole, name = ''] = []] = value.matchAll(PLACEHOLDER)
     // A value of its own keeps its type.
-    if (whole === value) return find(name as string)
+    if (whole === value) return find(name)
     return value.replace(PLACEHOLDER, (_, name: string) => String(find(name) ?? ''))
   }
   if (Array.isArray(value)) return value.map(item => fill(item, values, tenant))
@@ -126,6 +126,6 @@ function fill(value: unknown, values: Values, tenant: Tenant): unknown {
   return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
-/** Returns the member of an answer at a path such as `record.status`; undefined: it has none. */
+/** Returns the member of an answer at a path such as `record.status`, if it has one. */
 const memberOf = (answer: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => ownMember(Object(value), name), answer)

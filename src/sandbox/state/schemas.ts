@@ -11,7 +11,7 @@ import { Deprecation } from '../deprecations/schemas.js'
 import { Event } from '../events/schemas.js'
 import { FaultSnapshot } from '../faults/schemas.js'
 import { OutcomeSnapshot } from '../outcomes/schemas.js'
-import { Count, Counts, Place } from '../schemas.js'
+import { Count, Counts, Position } from '../schemas.js'
 import { DEFAULT_SETTINGS, Settings } from '../settings/schemas.js'
 
 /** The service documents no state document: all of it is assumed. */
@@ -23,14 +23,14 @@ const StateSettings = component('StateSettings', {
   tokenAuthentication: Type.Optional(Settings.properties.tokenAuthentication),
 })
 
-const place = {
+const position = {
   region: assumed(OneOf(...REGIONS), 'The region of the record.'),
-  sequence: assumed(Place, 'The number of the record in the order of creation.'),
+  sequence: assumed(Position, 'The number of the record in the order of creation.'),
 }
 const plain = <R extends TSchema>(title: string, record: R) =>
   Type.Array(
     component(title, {
-      ...place,
+      ...position,
       createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
       record: assumed(record, 'The record.'),
     }),
@@ -38,8 +38,8 @@ const plain = <R extends TSchema>(title: string, record: R) =>
 const stateful = <R extends TSchema>(title: string, record: R) =>
   Type.Array(
     component(title, {
-      ...place,
-      timeline: assumed(Type.Array(Place), 'The `seq` of each event of the record, oldest first.'),
+      ...position,
+      timeline: assumed(Type.Array(Position), 'The `seq` of each event of the record, oldest first.'),
       record: assumed(record, 'The record.'),
     }),
   )

@@ -68,7 +68,7 @@ export const payoutLinkPages: FastifyPluginCallback = (app, _options, done) => {
           // First, so that a refusal is a page of the link.
           countAction(tenant, find(request, reply, tenant).payoutLinkId, reply)
         }
-        void (async () => readClient(request, count))().then(() => next(), next)
+        readClient(request, count, next)
       },
       schema: {
         ...schema,

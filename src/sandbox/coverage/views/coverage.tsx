@@ -21,7 +21,7 @@ export interface CoverageLinks {
 
 export interface CoverageProps {
   readonly report: Report
-  /** Undefined: the page is a file, which links to nothing of a server. */
+  /** Absent in a file, which links to nothing of a server. */
   readonly links?: CoverageLinks
 }
 
