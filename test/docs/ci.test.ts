@@ -1,0 +1,56 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { build } from '../helper.js'
+import { listen } from '../http/raw.js'
+import { environment } from '../program.js'
+
+const page = readFileSync('docs/ci.md', 'utf8')
+/** The files of the page, whose first line names them. */
+const files: Record<string, string> = Object.fromEntries(
+  [...page.matchAll(/^```\w+\n(?:#|\/\/) (\S+)\n(.*?)^```$/gms)].map(([, name, text]) => [
+    name as string,
+    text as string,
+  ]),
+)
+const PYTHON = process.env.PYTHON ?? '/usr/bin/python3'
+const skip =
+  (spawnSync(PYTHON, ['-c', 'import xdist']).status !== 0 && 'needs python3-pytest-xdist') ||
+  (spawnSync('javac', ['-version']).status !== 0 && 'needs a JDK')
+
+t.test('ci, Without Node: the lines of both jobs, the fixture of pytest and the file in Java', { skip }, async t => {
+  const port = await listen(build(t))
+  const folder = t.testdir({ bin: { python3: t.fixture('symlink', PYTHON) } })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name.replaceAll('/', '_')), text)
+  const env = {
+    ...environment,
+    PATH: `${join(folder, 'bin')}:${environment.PATH}`,
+    SANDBOX_URL: `http://127.0.0.1:${port}`,
+  }
+  const run = (script: string) =>
+    new Promise<{ code: unknown; stdout: string }>(done => {
+      execFile('bash', ['-euc', script], { cwd: folder, env, encoding: 'utf8' }, (error, stdout) =>
+        done({ code: error?.code ?? 0, stdout }),
+      )
+    })
+  const github = parse(files['.github/workflows/test.yml'] as string).jobs.test.steps
+  const jobs: string[][] = [
+    parse(files['.gitlab-ci.yml'] as string).test.script,
+    github.flatMap(({ run }: { run?: string }) => run ?? []),
+  ]
+  for (const lines of jobs) {
+    t.equal(lines.length, 2)
+    const { code, stdout } = await run(lines.join('\n'))
+    t.equal(code, 0, stdout)
+    t.match(stdout, /1 passed/)
+  }
+  writeFileSync(join(folder, 'test_fails.py'), 'def test_fails(token):\n    assert False\n')
+  t.match(await run('python3 -m pytest -n 2'), { code: 1, stdout: /1 failed, 1 passed/ })
+  const [evidence = '', ...others] = readdirSync(join(folder, 'evidence'))
+  t.same(others, [])
+  t.match(evidence, /^ci-gw\d-test_fails\.txt$/)
+  t.match(readFileSync(join(folder, 'evidence', evidence), 'utf8'), /^Client ci-gw\d, /)
+  t.match(await run('java Returns.java'), { code: 0, stdout: 'returned\n' })
+})
