@@ -278,7 +278,7 @@ t.test('fidelity, Documented and assumed: every example validates', async t => {
     const media = (place: string, content: Json) => {
       for (const { schema, example, examples = {} } of Object.values<Json>(content ?? {})) {
         if (example !== undefined) check(place, schema, example)
-        for (const { value } of Object.values<Json>(examples)) check(place, schema, value)
+        for (const shared of Object.values<Json>(examples)) check(place, schema, resolve(document, shared).value)
       }
     }
     for (const { id, operation, responses } of operationsOf(document)) {
