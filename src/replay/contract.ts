@@ -59,7 +59,8 @@ export function createContract(service: Json, plane: Json) {
       node,
     })),
   )
-  const responseOf = (operation: Operation | undefined, status: number): Json => operation?.node.responses[status]
+  const responseOf = (operation: Operation | undefined, status: number): Json =>
+    operation?.node.responses[status] ?? operation?.node.responses.default
   return {
     /** Returns the operation of a request, and the parameters in its path. */
     match(method: string, path: string) {

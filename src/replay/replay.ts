@@ -326,7 +326,7 @@ export async function replay(
       const missing = ['code', 'field', 'message'].filter(name => theirs?.[name] === undefined)
       const found = missing.map(name => ({ path: [name], service: undefined, sandbox: '(required)' }))
       if (status >= 400 && entry.answer !== undefined) report(exchange, 'form', found, 'documented')
-      judgeHeaders(exchange, undefined)
+      if (status === 429) judgeHeaders(exchange, undefined)
       for (const [subject, record] of status < 400 ? shown : [])
         if (knownOf(session, subject) === undefined) await make(exchange, subject, record, true)
       for (const subject of status === 429 || isRead(entry) ? [] : named) note(exchange, subject, {}, true)
