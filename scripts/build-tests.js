@@ -40,8 +40,8 @@ const indexes = folders.map(folder => ({
  */
 const ordered = [
   ['sandbox', 'tenants', 'http', 'persistence'],
-  ['console', 'docs', 'captures', 'areas', 'core', 'commands'],
-  ['library'],
+  ['console', 'docs', 'areas', 'core', 'commands'],
+  ['library', 'replay'],
   ['program'],
 ]
 /** These need more than Node, and have commands of their own. */

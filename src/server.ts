@@ -11,7 +11,6 @@ import { openapi } from './openapi/plugin.js'
 import { NAME, VERSION } from './package.js'
 import { admin } from './sandbox/admin.js'
 import { faultDelivery } from './sandbox/faults/delivery.js'
-import { answerPatches } from './sandbox/faults/patch.js'
 import { controlRoutes } from './sandbox/index.js'
 import { observer } from './sandbox/observer.js'
 import type { SandboxOptions } from './sandbox/sandbox.js'
@@ -35,7 +34,6 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const { documents, now, registry } = sandbox
 
   // Their hooks on answers run in this order, after those of `createApp`.
-  app.register(answerPatches)
   app.register(observer, sandbox)
   app.register(faultDelivery, sandbox)
 

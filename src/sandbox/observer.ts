@@ -9,6 +9,7 @@ import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Coverage } from './coverage/coverage.js'
 import { coverAnswer } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
+import { patchAnswer } from './faults/patch.js'
 import type { RequestLog } from './request-log/state.js'
 import { exchangeOf } from './request-log/state.js'
 import type { Steering } from './request-log/steering.js'
@@ -30,8 +31,8 @@ export interface ObserverOptions {
 }
 
 /**
- * Observes each exchange when its answer is ready, delivered or not: logs the exchange of a client, and counts it
- * for its coverage. A failure to log is reported and does not change the answer.
+ * Observes each exchange when its answer is ready, delivered or not: patches the answer for a fault, logs the exchange of a
+ * client, and counts it for its coverage. A failure to log is reported and does not change the answer.
  */
 export const observer = fp<ObserverOptions>((app, options, done) => {
   const { registry, requestLog, requestWaiters, coverage, steering, now, refresh, isShared } = options
@@ -103,16 +104,17 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       next()
       return
     }
+    const answer = patchAnswer(request, payload)
     if (tenant !== undefined && registry.peek(tenant.clientId) === tenant) {
-      note(tenant.clientId, request, reply, payload)
-      next()
+      note(tenant.clientId, request, reply, answer)
+      next(null, answer)
       return
     }
     const isUnavailable = reply.statusCode === 503
     const isAway = isShared && isUnavailable && tenant === undefined
     find(claimsOf(request, isUnavailable), isAway, clientId => {
-      if (clientId !== undefined) note(clientId, request, reply, payload)
-      next()
+      if (clientId !== undefined) note(clientId, request, reply, answer)
+      next(null, answer)
     })
   })
   done()

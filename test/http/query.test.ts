@@ -189,8 +189,8 @@ t.test('decisions §1: several hints come together', async t => {
 t.test('decisions §1: the token endpoint hints, too', async t => {
   const { app } = await newClient()
   const answer = await call(app, 'POST', '/api/v1/oauth/token?colour=blue', {
-    body: 'client_id=sandbox-client&client_secret=sandbox-secret&grant_type=client_credentials&scope=all',
+    body: 'client_id=sandbox-client&client_secret=sandbox-secret&grant_type=client_credentials&audience=all',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
-  t.same(hintsOf(answer), ['unknown parameter colour ignored', 'unknown member scope ignored'])
+  t.same(hintsOf(answer), ['unknown parameter colour ignored', 'unknown member audience ignored'])
 })

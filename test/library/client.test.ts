@@ -274,6 +274,9 @@ const NOT_OF_A_CLIENT = [
   'POST /_sandbox/credentials/verify',
   'GET /_sandbox/reason-codes',
   'GET /_sandbox/errors',
+  'GET /_sandbox/kinds',
+  // It is read after a failure.
+  'GET /_sandbox/evidence',
 ]
 
 /** The methods that take an object first. */

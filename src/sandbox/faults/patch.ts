@@ -1,21 +1,15 @@
-import fp from 'fastify-plugin'
+import type { FastifyRequest } from 'fastify'
 // https://github.com/chbrown/rfc6902
 import { applyPatch } from 'rfc6902'
 import type { PatchOperation } from './effect.js'
 
-/** Patches answers as the faults of their requests demand, before they are logged. Records stay as they are. */
-export const answerPatches = fp((app, _options, done) => {
-  app.addHook('onSend', function patchAnswer({ sandbox: { faults } }, _reply, payload, next) {
-    if (faults?.effect?.kind !== 'patch') {
-      next(null, payload)
-      return
-    }
-    const { text, missing } = patched(payload, faults.effect.patch)
-    if (missing !== undefined) faults.missing = missing
-    next(null, text)
-  })
-  done()
-})
+/** Returns an answer as the fault of its request patches it. Its record stays as it is. */
+export function patchAnswer({ sandbox: { faults } }: FastifyRequest, payload: unknown): unknown {
+  if (faults?.effect?.kind !== 'patch') return payload
+  const { text, missing } = patched(payload, faults.effect.patch)
+  if (missing !== undefined) faults.missing = missing
+  return text
+}
 
 /** Returns a patched answer. One that lacks a path stays as it is, and so does one that is not JSON. */
 function patched(payload: unknown, patch: readonly PatchOperation[]): { text: unknown; missing?: string } {
