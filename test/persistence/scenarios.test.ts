@@ -23,7 +23,7 @@ onDatabase(
     const state = await stateOf(memory)
     t.ok((await stateOf(stored.app)) === state, 'the same state after a restart')
 
-    const body = { reasonCode: 'AC01' }
+    const body = { reasonCode: 'MD02' }
     const failed = await call(stored.app, 'POST', '/_sandbox/scenarios/collection-returned?client=acme', { body })
     t.match(failed, { status: 409, body: { code: 'ILLEGAL_TRANSITION', field: 'reasonCode' } })
     t.ok((await stateOf(stored.app)) === state, 'the same state after a failure')
