@@ -31,8 +31,14 @@ export function stepsOf(page: string): Step[] {
   return steps
 }
 
-/** The JSON document on the last line that has one. */
-const lastAnswer = (output: string) => JSON.parse(output.trim().split('\n').at(-1) ?? '')
+/** The last JSON document, on one line or indented. */
+const lastAnswer = (output: string) =>
+  JSON.parse(
+    output
+      .trim()
+      .split(/\n(?=[[{])/)
+      .at(-1) ?? '',
+  )
 
 /** The pages use `--json`, which came with curl 7.82. */
 const hasCurl = spawnSync('bash', ['-c', 'curl --help all | grep -q -e --json']).status === 0
