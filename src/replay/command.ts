@@ -1,25 +1,26 @@
 import { connectSandbox } from '../client/index.js'
 import type { Options, Output } from '../command-line.js'
-import { parseLine, readServer } from '../command-line.js'
+import { COMMON, parseLine, readServer } from '../command-line.js'
 import type { Environment } from '../config.js'
 import { ConfigError } from '../config.js'
+import { formatInstant } from '../core/time/time.js'
 import { maskJson } from '../http/masking.js'
 import { NAME } from '../package.js'
 import type { Capture } from './har.js'
-import { HarError, parseJson, readHar } from './har.js'
+import { parseJson, readHar } from './har.js'
 import type { Result } from './replay.js'
 import { replay } from './replay.js'
 import { clientsOf } from './session.js'
 import type { Client, Target } from './target.js'
-import { contractOf, control, createMemoryTarget, createRemoteTarget, instantOf } from './target.js'
+import { contractOf, control, createMemoryTarget, createRemoteTarget } from './target.js'
 
 const OPTIONS = {
   host: { type: 'string', help: 'Takes only the requests to this host.' },
   to: { type: 'string', help: 'Sends the requests to this server, such as http://127.0.0.1:8080.' },
   client: { type: 'string', help: 'The client of that server, or SANDBOX_CLIENT. Default: sandbox-client.' },
-  'admin-token': { type: 'string', help: 'Prefer SANDBOX_ADMIN_TOKEN: other users of a machine can see options.' },
+  'admin-token': COMMON['admin-token'],
   json: { type: 'boolean', help: 'Prints JSON.' },
-  help: { type: 'boolean', short: 'h', help: 'Prints this help.' },
+  help: COMMON.help,
 } as const satisfies Options
 
 const HELP = `Usage: ${NAME} replay FILE.har [options]
@@ -62,13 +63,7 @@ export async function runReplay(
 
 /** Reads a file. Refuses one without requests of the interface, and a run that requests do not repeat. @throws ConfigError */
 function read(file: string, host: string | undefined): Capture {
-  const capture = (() => {
-    try {
-      return readHar(file, host)
-    } catch (error) {
-      throw error instanceof HarError ? new ConfigError(error.message) : error
-    }
-  })()
+  const capture = readHar(file, host)
   const { entries, skipped, run } = capture
   if (run !== undefined && run.steeredBy.length > 0)
     throw new ConfigError(
@@ -116,7 +111,7 @@ async function inServer({ entries }: Capture, values: Parameters<typeof readServ
 async function setClock(target: Target, { clientId }: Client, start: number): Promise<boolean> {
   const { body: state } = await target.send(control('GET', '/state', clientId))
   const { now, mode } = state.clock
-  const at = instantOf(start)
+  const at = formatInstant(start)
   if (at < now && state.sequence > 0)
     throw new ConfigError(
       `the client ${clientId} has records, and its clock is at ${now}, after the start of the file at ${at}: give another client.`,

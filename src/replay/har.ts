@@ -1,12 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
+import { ConfigError } from '../config.js'
 import { sha256 } from '../core/digests.js'
+import { textOf } from '../core/text.js'
 import { FORM } from '../http/form.js'
 import { MASK, maskText } from '../http/masking.js'
 import { HOUR } from './compare.js'
 import type { Json } from './contract.js'
-
-/** A file that cannot be replayed. The message has no text of the file. */
-export class HarError extends Error {}
 
 const MOST_BYTES = 64 * 1024 * 1024
 const MOST_ENTRIES = 20_000
@@ -51,7 +50,7 @@ export interface Capture {
   readonly run: { readonly isComplete: boolean; readonly steeredBy: readonly string[] } | undefined
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const isRead = ({ method }: Pick<Entry, 'method'>) => /^(?:GET|HEAD|OPTIONS)$/.test(method)
 
 /** Parses JSON. Returns undefined for any other text. */
@@ -66,13 +65,13 @@ export function parseJson(text: string | undefined): Json {
 /**
  * Reads the requests of the interface from a HAR file of version 1.1 or 1.2.
  * @param host the host to take; undefined: any
- * @throws HarError
+ * @throws ConfigError, whose message has no text of the file
  */
 export function readHar(file: string, host: string | undefined): Capture {
   const { entries, _seed, _complete, _steeredBy } = Object(Object(parseJson(readText(file))).log)
-  if (!Array.isArray(entries)) throw new HarError(`${file} is no HAR file, or it is cut off.`)
+  if (!Array.isArray(entries)) throw new ConfigError(`${file} is no HAR file, or it is cut off.`)
   if (entries.length > MOST_ENTRIES)
-    throw new HarError(`${file} has ${entries.length} entries. Give a file with at most ${MOST_ENTRIES}.`)
+    throw new ConfigError(`${file} has ${entries.length} entries. Give a file with at most ${MOST_ENTRIES}.`)
   const skipped: Record<string, number> = {}
   const hide = createPlaceholders()
   const read = entries.flatMap((entry, at) => {
@@ -92,13 +91,11 @@ export function readHar(file: string, host: string | undefined): Capture {
 function readText(file: string): string {
   try {
     const { size } = statSync(file)
-    if (size > MOST_BYTES) throw new HarError(`${file} has ${size} bytes. Give a file of at most ${MOST_BYTES}.`)
-    // Some tools write a byte order mark.
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+    if (size > MOST_BYTES) throw new ConfigError(`${file} has ${size} bytes. Give a file of at most ${MOST_BYTES}.`)
+    return textOf(readFileSync(file))
   } catch (error) {
-    throw error instanceof HarError
-      ? error
-      : new HarError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`)
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`)
   }
 }
 
@@ -145,7 +142,7 @@ function readEntry({ request = {}, response = {}, ...entry }: Json, n: number, h
   const answerHeaders = headersOf(response.headers)
   const isToken = path === '/api/v1/oauth/token'
   const post = Object(request.postData)
-  const type = all['content-type'] ?? textOf(post.mimeType)
+  const type = all['content-type'] ?? stringOf(post.mimeType)
   const [, bearer] = /^bearer +(.*)$/i.exec(all.authorization ?? '') ?? []
   const sent = bodyOf(post, type, Number(all['content-length'] ?? request.bodySize))
   const masked = isToken
@@ -181,12 +178,12 @@ function timeOf(at: number, { date = '' }: Readonly<Record<string, string>>): nu
 
 const headersOf = (list: Json): Record<string, string> =>
   Object.fromEntries(
-    (Array.isArray(list) ? list : []).map(({ name, value }) => [textOf(name).toLowerCase(), textOf(value)]),
+    (Array.isArray(list) ? list : []).map(({ name, value }) => [stringOf(name).toLowerCase(), stringOf(value)]),
   )
 
 /** Returns the body of a request. HAR 1.2: it has a text, or the parameters of a form. */
 function bodyOf({ text: given, params, comment, encoding }: Json, type: string, size: number): Entry['body'] {
-  const text = textOf(given)
+  const text = stringOf(given)
   const isUpload = type.startsWith('multipart/')
   if (encoding === 'base64') return Buffer.from(text, 'base64')
   // Captures spoil bytes that are not UTF-8, and leave files out.
@@ -194,8 +191,8 @@ function bodyOf({ text: given, params, comment, encoding }: Json, type: string, 
   if (isUpload) return Buffer.from(text, size === text.length || /[\x80-\x9f]/.test(text) ? 'latin1' : 'utf8')
   if (text !== '') return text
   if (type.startsWith(FORM) && Array.isArray(params))
-    return new URLSearchParams(params.map(({ name, value }) => [textOf(name), textOf(value)])).toString()
-  return size > 0 || textOf(comment) !== '' ? 'lost' : undefined
+    return new URLSearchParams(params.map(({ name, value }) => [stringOf(name), stringOf(value)])).toString()
+  return size > 0 || stringOf(comment) !== '' ? 'lost' : undefined
 }
 
 /** Returns a request for a token with placeholders instead of secrets. */
@@ -222,8 +219,8 @@ function withoutSecrets(body: Entry['body'], authorization = '', status: number,
 
 /** Returns the text of an answer. A text that begins as JSON and is none was cut off by the capture. */
 function answerOf({ text: given, encoding, size, comment }: Json, status: number): string | undefined {
-  const text = encoding === 'base64' ? Buffer.from(textOf(given), 'base64').toString() : textOf(given)
-  if (text === '') return status !== 204 && (size > 0 || textOf(comment) !== '') ? undefined : ''
+  const text = encoding === 'base64' ? Buffer.from(stringOf(given), 'base64').toString() : stringOf(given)
+  if (text === '') return status !== 204 && (size > 0 || stringOf(comment) !== '') ? undefined : ''
   const isCutOff = /^\s*[[{]/.test(text) && Buffer.byteLength(text) !== size && parseJson(text) === undefined
   return isCutOff ? undefined : text
 }

@@ -1,3 +1,4 @@
+import { formatInstant } from '../core/time/time.js'
 import { OWN_FIXTURES } from '../package.js'
 import { buildServer } from '../server.js'
 import { loadFixtures } from '../tenants/fixtures.js'
@@ -86,8 +87,8 @@ export function createRemoteTarget(server: string, clientId: string, adminToken:
   return {
     isOwn: false,
     moveTo(at) {
-      if (instantOf(at) === to) return
-      to = instantOf(at)
+      if (formatInstant(at) === to) return
+      to = formatInstant(at)
       return send(control('POST', '/clock/advance', clientId, { to }))
     },
     send,
@@ -100,8 +101,6 @@ export async function contractOf({ send }: Target): Promise<Contract> {
   const read = async (url: string) => (await send({ method: 'GET', url })).body
   return createContract(await read('/openapi.json'), await read('/_sandbox/openapi.json'))
 }
-
-export const instantOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`
 
 /** Returns a call of the control plane. */
 export const control = (method: string, path: string, client: string, body?: unknown): Outgoing => ({
