@@ -4,11 +4,10 @@ import t from 'tap'
 import { bill, build, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { listen } from '../http/raw.js'
 import { upload } from '../multipart.js'
-import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import type { Har } from './capture.js'
 import { captured } from './capture.js'
 import { journey } from './journey.js'
-import { command, write } from './run.js'
+import { command, playRun, write } from './run.js'
 
 // decisions §1, CI: the command line of replay, and the runs that a sandbox has logged.
 
@@ -129,17 +128,8 @@ async function recordsOf(app: FastifyInstance, clientId: string) {
 }
 
 async function session(t: Test, seed: number) {
-  const clock = { now: Date.parse(MONDAY) }
   const app = build(t)
-  const capture = captured(app, clock)
-  const player = createPlayer(injecting(capture.app), 'acme')
-  await player.authenticate()
-  for (const request of randomRequests(seed, 200)) {
-    if (request.plane === 'control' && !request.path.startsWith('/_sandbox/clock/advance')) continue
-    await player.play(request)
-    if (request.plane === 'control')
-      clock.now = Math.max(clock.now, Date.parse(JSON.parse((await player.control('GET', '/clock')).text).now))
-  }
+  await playRun(app, seed)
   const har = (await app.inject({ method: 'GET', url: '/_sandbox/requests?client=acme&format=har' })).json() as Har
   return { app, har }
 }

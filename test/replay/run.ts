@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { run } from '../../src/commands.js'
 import type { Contract } from '../../src/replay/contract.js'
@@ -8,7 +9,10 @@ import type { Finding } from '../../src/replay/replay.js'
 import { replay } from '../../src/replay/replay.js'
 import { clientsOf } from '../../src/replay/session.js'
 import { contractOf, createMemoryTarget } from '../../src/replay/target.js'
+import { MONDAY } from '../helper.js'
+import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import type { Har } from './capture.js'
+import { captured } from './capture.js'
 
 export const write = (t: Test, har: unknown): string => {
   const file = join(t.testdir(), 'traffic.har')
@@ -40,4 +44,19 @@ export async function command(args: readonly string[], environment = {}) {
   })
   const code = await run(['replay', ...args], environment, { stdout: output('stdout'), stderr: output('stderr') })
   return { code, ...texts }
+}
+
+/** Plays 200 random requests of the client `acme` that use only the API and the clock. Returns their capture. */
+export async function playRun(app: FastifyInstance, seed: number) {
+  const clock = { now: Date.parse(MONDAY) }
+  const capture = captured(app, clock)
+  const player = createPlayer(injecting(capture.app), 'acme')
+  await player.authenticate()
+  for (const request of randomRequests(seed, 200)) {
+    if (request.plane === 'control' && !request.path.startsWith('/_sandbox/clock/advance')) continue
+    await player.play(request)
+    if (request.plane === 'control')
+      clock.now = Math.max(clock.now, Date.parse(JSON.parse((await player.control('GET', '/clock')).text).now))
+  }
+  return capture
 }

@@ -3,11 +3,10 @@ import t from 'tap'
 import type { Client } from '../helper.js'
 import { bill, build, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { MULTIPART, upload } from '../multipart.js'
-import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import type { Har, HarEntry } from './capture.js'
 import { captured } from './capture.js'
 import { journey } from './journey.js'
-import { findingsOf } from './run.js'
+import { findingsOf, playRun } from './run.js'
 
 // Correct traffic: none of it is a finding.
 
@@ -64,16 +63,7 @@ const SEEDS: readonly (readonly [seed: number, from: number])[] = [
 t.test('control plane, POST /clock/advance: random requests have no findings', { timeout: 120_000 }, async t => {
   const all = Array.from({ length: 20 }, (_, at) => SEEDS.find(([seed]) => seed === at + 1) ?? ([at + 1, 0] as const))
   for (const [seed, from] of IS_LONG ? all : SEEDS) {
-    const clock = { now: Date.parse(MONDAY) }
-    const capture = captured(build(t), clock)
-    const player = createPlayer(injecting(capture.app), 'acme')
-    await player.authenticate()
-    for (const request of randomRequests(seed, 200)) {
-      if (request.plane === 'control' && !request.path.startsWith('/_sandbox/clock/advance')) continue
-      await player.play(request)
-      if (request.plane === 'control')
-        clock.now = Math.max(clock.now, Date.parse(JSON.parse((await player.control('GET', '/clock')).text).now))
-    }
+    const capture = await playRun(build(t), seed)
     await compareFrom(t, capture.har(), [from], `seed ${seed}`)
   }
 })
