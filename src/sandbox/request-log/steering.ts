@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isRead } from '../../http/url.js'
 import { clientOf } from '../../storage/client-lock.js'
 
 /** The calls beside the API that have changed each client since its start or its last reset. */
@@ -10,9 +11,9 @@ const HARMLESS = /^\/_sandbox\/(?:clock|requests|credentials|reset|fork|clients|
 /** Notes a call of the control plane, or of the page of a payout link, that has changed a client. */
 export function noteSteering(steering: Steering, request: FastifyRequest, { statusCode }: FastifyReply): void {
   const { method } = request
-  const { url = '', config } = request.routeOptions
-  const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
-  if (isRead || statusCode >= 400 || url.startsWith('/api/') || HARMLESS.test(url)) return
+  const { url = '', config } = request.sandbox.route
+  if (url.startsWith('/api/') || isRead(method) || method === 'OPTIONS' || statusCode >= 400 || HARMLESS.test(url))
+    return
   const clientId = clientOf(request)
   steering.set(clientId, (steering.get(clientId) ?? new Set()).add(config.operation ?? `${method} ${url}`))
 }
