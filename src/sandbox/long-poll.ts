@@ -3,7 +3,7 @@ import { errors } from '../core/errors.js'
 import type { EventWaiters } from './events/waiters.js'
 import type { ControlContext } from './route.js'
 
-export interface LongPoll extends Pick<ControlContext, 'registry' | 'refresh' | 'elapsed' | 'isClosing'> {
+export interface LongPoll extends Pick<ControlContext, 'registry' | 'storage' | 'elapsed' | 'isClosing'> {
   readonly client: string
   /** The maximum wait, in seconds of real time. */
   readonly seconds: number
@@ -20,7 +20,7 @@ export interface LongPoll extends Pick<ControlContext, 'registry' | 'refresh' | 
  * at the end.
  */
 export function longPoll<T>(
-  { client, seconds, request, registry, waiters, refresh, elapsed, isClosing }: LongPoll,
+  { client, seconds, request, registry, waiters, storage, elapsed, isClosing }: LongPoll,
   look: (isEnd: boolean, answer: (value: T) => void) => number,
 ): Promise<T> {
   const { socket } = request.raw
@@ -48,7 +48,7 @@ export function longPoll<T>(
       const next = look(left <= 0 || isClosing() || socket.readableEnded, answer)
       return isAnswered ? null : Math.min(left, next)
     },
-    refresh,
+    storage.refresh,
     failure => {
       const isLast = elapsed() >= deadline || isClosing()
       if (isLast) reject(failure)

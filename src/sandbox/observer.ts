@@ -4,11 +4,12 @@ import { ownerOf } from '../areas/oauth/tokens.js'
 import { LONGEST_CLIENT_ID } from '../bounds.js'
 import { bearerOf } from '../http/authenticate.js'
 import { pathOf } from '../http/url.js'
+import type { Storage } from '../storage/storage.js'
 import type { TenantListener, TenantRegistry } from '../tenants/registry.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Coverage } from './coverage/coverage.js'
 import { coverAnswer } from './coverage/coverage.js'
-import type { EventWaiters, Refresh } from './events/waiters.js'
+import type { EventWaiters } from './events/waiters.js'
 import { patchAnswer } from './faults/patch.js'
 import type { RequestLog } from './request-log/state.js'
 import { exchangeOf } from './request-log/state.js'
@@ -24,8 +25,7 @@ export interface ObserverOptions {
   now(): number
   /** The calls that wait for requests. */
   readonly requestWaiters: EventWaiters
-  /** Brings a client into memory that is only in the database, and up to date. */
-  readonly refresh: Refresh
+  readonly storage: Pick<Storage, 'refresh'>
   /** Whether other servers use the database, too. */
   readonly isShared: boolean
 }
@@ -35,7 +35,7 @@ export interface ObserverOptions {
  * client, and counts it for its coverage. A failure to log is reported and does not change the answer.
  */
 export const observer = fp<ObserverOptions>((app, options, done) => {
-  const { registry, requestLog, requestWaiters, coverage, steering, now, refresh, isShared } = options
+  const { registry, requestLog, requestWaiters, coverage, steering, now, storage, isShared } = options
 
   function note(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
@@ -91,7 +91,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     }
     // The client may be out of memory, in a transaction that is not stored, or another one on another server.
     if (isCurrent || isAway) look(!isAway)
-    else refresh(clientId, error => look(error === undefined))
+    else storage.refresh(clientId, error => look(error === undefined))
   }
 
   // In `onSend`, and not in `onResponse`: a client that has its answer finds its request in the log, although the log of a

@@ -9,7 +9,7 @@ import type { Storage } from '../storage/storage.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Coverage } from './coverage/coverage.js'
-import type { EventWaiters, Refresh } from './events/waiters.js'
+import type { EventWaiters } from './events/waiters.js'
 import type { RequestLog } from './request-log/state.js'
 import type { Steering } from './request-log/steering.js'
 import type { Scenarios } from './scenarios/files.js'
@@ -24,10 +24,6 @@ export interface ControlPlane {
   readonly waiters: EventWaiters
   /** The calls that wait for requests. */
   readonly requestWaiters: EventWaiters
-  /** Brings a tenant up to date, then calls back. */
-  readonly refresh: Refresh
-  /** Identifies the life of a tenant, if it has begun before this call. */
-  lifeOf(clientId: string): unknown
   readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]

@@ -88,8 +88,6 @@ export function createSandbox(app: FastifyInstance, options: SandboxOptions): Sa
     ...{ ...tenants, requestLog, steering, coverage, waiters, requestWaiters, scenarios, timers, documented },
     operations: collectOperations(app),
     documents: createDocuments(documented, serviceTags(), () => examplesOf(tenants)),
-    refresh: storage.refresh,
-    lifeOf: storage.lifeOf,
     isShared: database?.isShared === true,
     elapsed: timers.elapsed,
     isClosing: () => app.shutdown.hasBegun,

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { createEventWaiters } from '../../src/sandbox/events/waiters.js'
 import { awaitRequest } from '../../src/sandbox/request-log/read.js'
 import type { LoggedExchange, RequestFilter, RequestLog } from '../../src/sandbox/request-log/state.js'
+import type { Storage } from '../../src/storage/storage.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
 import { invalidQuery, malformed, refused, table } from '../answers.js'
 import type { BuildOptions } from '../helper.js'
@@ -173,10 +174,12 @@ function manualWait(query: { after?: number; wait: number }) {
   const answer = awaitRequest('acme', query, { raw: { socket: new EventEmitter() } } as unknown as FastifyRequest, {
     ...{ requestLog, requestWaiters: waiters, elapsed: time.now, isClosing: () => false },
     registry: { has: () => log.isInMemory } as unknown as TenantRegistry,
-    refresh(_client: string, done: () => void) {
-      log.isInMemory = true
-      done()
-    },
+    storage: {
+      refresh(_client: string, done: () => void) {
+        log.isInMemory = true
+        done()
+      },
+    } as unknown as Storage,
   }).then(after => void found.push(after))
   /** Lets what was begun come to its end. */
   const settle = async () => {

@@ -31,7 +31,7 @@ export async function answerCoverage(call: Call): Promise<Report | string> {
 }
 
 /** Returns the clients that a request names. */
-async function askedClients({ query, registry, refresh }: Call): Promise<string[] | 'all'> {
+async function askedClients({ query, registry, storage }: Call): Promise<string[] | 'all'> {
   const { client = DEMO_CLIENT.clientId, clients } = query
   if (clients !== undefined) {
     if (query.client !== undefined) throw errors.malformed('clients', 'Give one of client and clients.')
@@ -44,7 +44,7 @@ async function askedClients({ query, registry, refresh }: Call): Promise<string[
   }
   for (const name of names) {
     await new Promise<void>((resolve, reject) => {
-      refresh(name, error => (error === undefined ? resolve() : reject(error)))
+      storage.refresh(name, error => (error === undefined ? resolve() : reject(error)))
     })
     if (!registry.has(name)) throw errors.clientNotFound(name)
   }

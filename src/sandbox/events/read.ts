@@ -5,10 +5,7 @@ import { longPoll } from '../long-poll.js'
 import type { ControlContext } from '../route.js'
 import type { EventQuery } from './schemas.js'
 
-type EventsContext = Pick<
-  ControlContext,
-  'registry' | 'refresh' | 'lifeOf' | 'waiters' | 'now' | 'elapsed' | 'isClosing'
->
+type EventsContext = Pick<ControlContext, 'registry' | 'storage' | 'waiters' | 'now' | 'elapsed' | 'isClosing'>
 type Query = Static<typeof EventQuery>
 
 /** The maximum number of events in one answer. A reader requests the others afterwards. */
@@ -32,16 +29,16 @@ function untilNextDue({ clock }: Tenant, realNow: number): number {
  * Throws or rejects with CLIENT_NOT_FOUND, and rejects as `longPoll`.
  */
 export function readEvents(client: string, query: Query, request: FastifyRequest, context: EventsContext) {
-  const { registry, lifeOf, now } = context
+  const { registry, storage, now } = context
   const { wait = 0 } = query
   let { after = 0 } = query
   registry.tenant(client, now())
-  let life = lifeOf(client)
+  let life = storage.lifeOf(client)
   return longPoll<ReturnType<typeof pageOf>>({ ...context, client, seconds: wait, request }, (isEnd, answer) => {
     const realNow = now()
     const tenant = registry.tenant(client, realNow)
-    life ??= lifeOf(client)
-    const isReplaced = lifeOf(client) !== life
+    life ??= storage.lifeOf(client)
+    const isReplaced = storage.lifeOf(client) !== life
     const page = pageOf(tenant, query, isReplaced ? 0 : after)
     if (page.data.length > 0 || isEnd || isReplaced) answer(page)
     // Events that did not match are not compared again.

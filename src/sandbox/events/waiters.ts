@@ -1,4 +1,5 @@
 import type { Timers } from '../../http/timers.js'
+import type { Storage } from '../../storage/storage.js'
 
 /**
  * Looks for news of a tenant. Returns the maximum number of milliseconds until the next look, or null after the last one.
@@ -7,7 +8,7 @@ import type { Timers } from '../../http/timers.js'
 export type Look = (isNews: boolean) => number | null
 
 /** Brings a tenant up to date, then calls back. */
-export type Refresh = (clientId: string, done: (error?: Error) => void) => void
+type Refresh = Storage['refresh']
 
 /** A wait that goes on until it is over or cancelled. */
 export interface Wait {

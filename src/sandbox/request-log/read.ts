@@ -6,7 +6,7 @@ import type { RequestQuery } from './schemas.js'
 
 type RequestsContext = Pick<
   ControlContext,
-  'registry' | 'refresh' | 'requestLog' | 'requestWaiters' | 'elapsed' | 'isClosing'
+  'registry' | 'storage' | 'requestLog' | 'requestWaiters' | 'elapsed' | 'isClosing'
 >
 
 /** The time until a log that other servers share is read again. */
