@@ -219,9 +219,10 @@ function assertHttp({ raw, originalUrl }: FastifyRequest, reply: FastifyReply): 
   if (httpVersion === '1.1' && headers.host === undefined) {
     throw errors.malformed('host', 'The header Host is required.')
   }
+  if (rawHeaders.length <= 2 * Object.keys(headers).length) return
   // Node keeps only the first of each.
   for (const name of ['host', 'authorization']) {
-    if (rawHeaders.length > 2 * Object.keys(headers).length && isRepeated(name, rawHeaders)) {
+    if (isRepeated(name, rawHeaders)) {
       throw errors.malformed(name, `The header ${name === 'host' ? 'Host' : 'Authorization'} must be given once.`)
     }
   }

@@ -70,6 +70,7 @@ export type TenantRegistry = ReturnType<typeof createTenantRegistry>
 
 /** The client ids that can be registered (decisions §3). In a path, clients of HTTP remove `.` and `..` before they send it. */
 const REGISTRABLE = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
+
 /**
  * Creates all tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a
  * transaction moves the clock of a tenant (`storage/storage.ts`); a look-up does not.
@@ -154,6 +155,10 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     }
   }
 
+  /** Returns whether a client has a secret. */
+  const hasSecret = (clientId: string, secret: string): boolean =>
+    isSame(digestOf(secret), find(clientId)?.secretDigest ?? '')
+
   return {
     seed,
     fixtures,
@@ -162,9 +167,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     listen: (listener: TenantListener): void => void listeners.push(listener),
     /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
     fixtureRecords,
-    /** Returns whether a client has a secret. */
-    hasSecret: (clientId: string, secret: string): boolean =>
-      isSame(digestOf(secret), find(clientId)?.secretDigest ?? ''),
+    hasSecret,
     /**
      * Returns the tenant of client credentials; registers an unknown client where registration is open.
      * Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant).
@@ -172,7 +175,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     authenticate(clientId: string, clientSecret: string, realNow: number): Tenant {
       if (find(clientId) !== undefined) {
         const known = use(clientId)
-        if (!isSame(digestOf(clientSecret), known.secretDigest)) throw errors.invalidClient()
+        if (!hasSecret(clientId, clientSecret)) throw errors.invalidClient()
         return open(known, realNow)
       }
       if (!openRegistration) throw errors.invalidClient()
