@@ -96,6 +96,8 @@ export interface TransitionForm {
   readonly body: Readonly<Record<string, unknown>>
   /** The members of the body that a member of the record replaces, if it has it: `{ openAmount: 'totalAmount' }`. */
   readonly from?: Readonly<Record<string, string>>
+  /** The members of the body that are half of an amount of the record, rounded up to a cent. */
+  readonly half?: Readonly<Record<string, string>>
   /** The members of the body that have fields. */
   readonly fields: readonly string[]
 }

@@ -349,11 +349,7 @@ t.test('console, Actions: every form is sent as it is filled in, from a record o
     return [...new Map(records.map(({ record }) => [record.status, `${path}/${record[reference]}`])).values()]
   })
   const pages = PATHS.filter(path => /^(|\/\w+[\w-]*\/(new|reset|restart|remove)|\/client)$/.test(path))
-  // A patch is a list, which the form does not fill in yet.
-  const kindsOfFaults = EFFECT_KINDS.filter(kind => kind !== 'patch').map((kind): [string, Fields] => [
-    '/failures',
-    { kind },
-  ])
+  const kindsOfFaults = EFFECT_KINDS.map((kind): [string, Fields] => ['/failures', { kind }])
   for (const [path, query = {}] of [...[...pages, ...ofStates].map((path): [string] => [path]), ...kindsOfFaults]) {
     // actions.test.ts makes the transitions.
     for (const id of formsOf(await read(path, query)).filter(id => !id.startsWith('move-'))) {
@@ -361,6 +357,22 @@ t.test('console, Actions: every form is sent as it is filled in, from a record o
       t.equal(statusCode, 303, `${path} ${id}: ${alertOf(payload) ?? payload.slice(-300)}`)
       await control('PUT', '/state', state)
     }
+  }
+})
+
+t.test('console, Actions: a bill is paid in part with half of its total left, in whole cents', async t => {
+  const { post, control, submit } = await newConsole()
+  for (const [at, [totalAmount, openAmount, half]] of [
+    ['1190.01', '1190.01', '595.01'],
+    ['1190.01', '0', '595.01'],
+    ['999999999.99', '999999999.99', '500000000.00'],
+    ['0.02', '0.02', '0.01'],
+  ].entries()) {
+    const path = `/bills/INV-${at}`
+    await post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-${at}`, totalAmount, openAmount }))
+    const { statusCode } = await submit(path, 'move-payPartially')
+    const { record } = (await control('GET', path)).body
+    t.same([statusCode, record.status, record.openAmount], [303, 'PARTIALLY_PAID', half], `${openAmount}`)
   }
 })
 

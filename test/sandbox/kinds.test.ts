@@ -26,9 +26,15 @@ t.test('control plane, Reference: the kinds of records have their words, columns
 
 /** Returns the form of a verb for a record, with the values of the record. */
 function bodyFor(record: Json, forms: Json[]): object {
-  const { body, from } = forms.find(({ when }) => Object.entries(when).every(([name, value]) => record[name] === value))
+  const { body, from, half } = forms.find(({ when }) =>
+    Object.entries(when).every(([name, value]) => record[name] === value),
+  )
   const given = Object.entries<string>(from).filter(([, member]) => record[member] !== undefined)
-  return { ...body, ...Object.fromEntries(given.map(([name, member]) => [name, record[member]])) }
+  const halves = Object.entries<string>(half).map(([name, member]) => [name, (record[member] / 2).toFixed(2)])
+  return {
+    ...body,
+    ...Object.fromEntries([...given.map(([name, member]) => [name, record[member]]), ...halves]),
+  }
 }
 
 t.test('control plane, Reference: each transition of a kind is made by a call with its form', async t => {

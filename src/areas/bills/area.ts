@@ -19,7 +19,7 @@ export const bills = {
     params: BillParams,
     transitions: {
       reopen: { update: { body: {}, from: { openAmount: 'totalAmount' }, fields: [] } },
-      payPartially: { update: { body: { openAmount: '0.01' }, fields: ['openAmount'] } },
+      payPartially: { update: { body: {}, half: { openAmount: 'totalAmount' }, fields: ['openAmount'] } },
       pay: { update: { body: { status: 'PAID' }, fields: [] } },
       cancel: { update: { body: { status: 'CANCELLED' }, fields: [] } },
     },

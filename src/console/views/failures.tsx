@@ -11,7 +11,7 @@ import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Status, Table, Time } from './parts.js'
 
-/** The members of the effect of each kind that have fields, and an example of them. */
+/** The members of the effect of each kind, and an example of them. */
 const EXAMPLES: { readonly [kind in EffectKind]: object } = {
   error: { status: 503, code: undefined, message: undefined, retryAfter: undefined },
   delay: { ms: 2000 },
@@ -35,7 +35,8 @@ export function Failures({ page }: { page: Page }) {
     call: control('POST /scenarios/:name', {}, { name }),
   }))
   const fault = { match: { path: '/api/v1/*' }, times: 1, effect: { kind: chosen, ...EXAMPLES[chosen] } }
-  const members = Object.keys(EXAMPLES[chosen]).map(name => `effect.${name}`)
+  // A list of operations has no field: it is sent as the example has it.
+  const members = Object.keys(EXAMPLES[chosen]).flatMap(name => (name === 'patch' ? [] : `effect.${name}`))
   const fields = ['match', 'times', 'skip', 'probability', 'ttl', ...members]
   const isFolded = true
   const outcome = { outcome: 'RETURNED-AM04', times: 1 }

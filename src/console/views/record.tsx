@@ -4,6 +4,7 @@ import { Fragment } from 'preact'
 import { outcomeOf } from '../../areas/direct-debit/outcomes.js'
 import { findReasonCode } from '../../areas/direct-debit/reason-codes.js'
 import type { SteeredStore, TransitionForm } from '../../areas/index.js'
+import { halfOf } from '../../core/domain/money.js'
 import type { Region } from '../../core/domain/regions.js'
 import { regionOf } from '../../core/domain/regions.js'
 import { errors } from '../../core/errors.js'
@@ -210,9 +211,11 @@ function moveOf(
 }
 
 /** Returns a form with the values of a record. */
-const filled = ({ body, from = {}, fields }: TransitionForm, record: AnyRecord) => {
+const filled = ({ body, from = {}, half = {}, fields }: TransitionForm, record: AnyRecord) => {
   const given = Object.entries(from).filter(([, member]) => record[member] !== undefined)
-  return { body: { ...body, ...Object.fromEntries(given.map(([name, member]) => [name, record[member]])) }, fields }
+  const members = given.map(([name, member]) => [name, record[member]])
+  const halves = Object.entries(half).map(([name, member]) => [name, halfOf(String(record[member]))])
+  return { body: { ...body, ...Object.fromEntries([...members, ...halves]) }, fields }
 }
 
 /** Returns the first form that fits a record. */

@@ -53,7 +53,10 @@ function describeLifecycle(
       ...('update' in row
         ? { method: 'PATCH' as const, path: `/api/v1/${ofRecord}` }
         : { method: 'POST' as const, path: `/_sandbox/${ofRecord}/${verb}` }),
-      forms: formsOf(row).map(({ when = {}, body, from = {}, fields }) => ({ when, body, from, fields: [...fields] })),
+      forms: formsOf(row).map(({ when = {}, body, from = {}, half = {}, fields }) => ({
+        ...{ when, body, from, half },
+        fields: [...fields],
+      })),
     })),
   }
 }

@@ -91,6 +91,7 @@ const form = Type.Object({
   when: assumed(Values, 'The members that a record must have for this form. The first form that fits counts.'),
   body: assumed(Type.Object({}, { additionalProperties: true }), 'The body that the form begins with.'),
   from: assumed(Values, 'The members of the body that take the value of a member of the record, where it has that.'),
+  half: assumed(Values, 'The members of the body that are half of an amount of the record, rounded up to a cent.'),
   fields: assumed(Names, 'The members of the body that have fields.'),
 })
 
