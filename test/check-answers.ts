@@ -62,7 +62,7 @@ function differenceOf(request: FastifyRequest, reply: FastifyReply, payload: unk
     // The style `rfc` of the settings has the form of RFC 8594, as the note of the header says.
     if (name === 'Sunset' && String(value).endsWith(' GMT')) continue
     // An error fault can give any value.
-    if (name === 'Retry-After' && request.sandbox?.faults?.effect?.kind === 'error') continue
+    if (isOfFault(name, request)) continue
     if (value === undefined && required) return `no header ${name}`
     const difference = value === undefined ? null : operation.check(schema, toType(schema, value))
     if (difference !== null) return `header ${name}: ${difference}`
@@ -77,6 +77,13 @@ function differenceOf(request: FastifyRequest, reply: FastifyReply, payload: unk
   // A large answer is a stream.
   if (mediaType !== 'application/json' || typeof payload !== 'string') return null
   return operation.check(media.schema, JSON.parse(payload))
+}
+
+/** Whether the fault of a request gives a header. */
+function isOfFault(name: string, { sandbox }: FastifyRequest): boolean {
+  const effect = sandbox?.faults?.effect
+  const headers = effect?.kind === 'error' ? Object.keys(effect.headers ?? {}) : []
+  return headers.some(given => given.toLowerCase() === name.toLowerCase())
 }
 
 /** Returns the value of a header in the type of its schema. */

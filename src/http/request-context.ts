@@ -115,10 +115,12 @@ declare module 'fastify' {
 }
 
 /** Returns whether a client has used the public URL of the server, and not another of its names. */
-export function isPublicHost({ sandbox: { host, publicUrl } }: FastifyRequest): boolean {
+export function isPublicHost({ headers, sandbox: { host, publicUrl } }: FastifyRequest): boolean {
+  // A Host that was refused is none of its names.
+  if (host === '') return !headers.host
   const { protocol, origin } = new URL(publicUrl)
   // The default port depends on the scheme.
-  return host === '' || new URL(`${protocol}//${host}`).origin === origin
+  return new URL(`${protocol}//${host}`).origin === origin
 }
 
 /** Returns the path prefix by which the client of a request reaches the server: that of the public URL, if the client uses it. */

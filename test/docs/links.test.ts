@@ -99,7 +99,7 @@ t.test('decisions §1: Link of each refusal is the page of its code, with the pr
     t.equal(await linkOf(url, { host: 'sandbox.example' }), help(code, '/base'), code)
   }
   t.match(await own.inject({ url: '/_sandbox/clock', headers: { host: 'a, b' } }), {
-    headers: { link: help('MALFORMED_REQUEST', '/base') },
+    headers: { link: help('MALFORMED_REQUEST') },
   })
   const refused = await client.get('/api/v1/mandates/MND-0404')
   t.match([refused.headers.link, Object.keys(refused.body)], [help('MANDATE_NOT_FOUND'), ['code', 'field', 'message']])

@@ -11,6 +11,8 @@ export const getEvidence = call({
   response: Evidence,
   otherTypes: { 'text/plain': Type.String({ description: 'The summary.' }) },
   async handle({ client, tenant, requestLog, request, reply }) {
+    // A client that is not there is a 404 before the log is read. Reading the log of a database takes time, so the client
+    // is asked for again afterwards.
     tenant()
     const { data: requests } = await requestLog.list(client)
     const evidence = evidenceOf(tenant(), requests, request.sandbox.publicUrl)
