@@ -26,7 +26,7 @@ const below = paths => `^src/(?:${paths.join('|')})`
 
 /** Whatever is no file of src: packages, and modules of Node. */
 const PACKAGES = '^(?!src/)'
-const BROWSER = '^src/(?:areas/[^/]+/[^/]+|console)/browser/'
+const BROWSER = '^src/(?:areas/[^/]+/[^/]+/browser|console)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -49,6 +49,13 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: BROWSER },
       to: { path: BROWSER },
+    },
+    {
+      // It asks the control plane for all else.
+      name: 'console-imports-types-only',
+      severity: 'error',
+      from: { path: '^src/console/' },
+      to: { path: '^src/(?!console/)', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'core-imports-few-packages',

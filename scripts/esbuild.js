@@ -14,6 +14,9 @@ export const filesIn = folder =>
 /** Returns the sources in a folder and its subfolders. */
 export const sourcesIn = folder => filesIn(folder).filter(path => /\.tsx?$/.test(path))
 
+/** Whether a source is one of the server and the library. Those of the console are only in its bundle. */
+export const isOfServer = path => !path.startsWith(resolve('src/console'))
+
 /** The scripts that browsers load: one file each, with all that it imports. The server reads them by their name. */
 export const scripts = {
   ...options,
@@ -21,7 +24,6 @@ export const scripts = {
   target: 'es2022',
   bundle: true,
   entryPoints: {
-    console: 'src/console/browser/console.ts',
     page: 'src/areas/payout-links/pay/browser/page.ts',
     sdk: 'src/areas/payout-links/pay/browser/sdk.ts',
   },

@@ -1,7 +1,8 @@
-// Renders the guide to dist/assets/guide.json: the pages of docs/, in the order of the README's section "The guide", and the skill.
-// The server reads this file with the first request for a page. https://marked.js.org
+// Writes the guide to dist/assets/guide.json: the pages of docs/, in the order of the README's section "The guide", the page of the
+// reference, and the skill. The server reads this file with the first request for a page. https://marked.js.org
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Marked, Renderer } from 'marked'
+import { shellOf } from './console.js'
 
 const read = path => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8').replaceAll('\r\n', '\n')
 
@@ -85,13 +86,39 @@ const listOf = ({ title, pages }) =>
 const { description } = JSON.parse(read('package.json'))
 const index = `# The guide\n\n${description} Where the service documents nothing, the behaviour is assumed, and labelled so.\n\n${groups.map(listOf).join('\n')}`
 
+/** Writes a page of the guide, with the list of all. */
+const pageOf = ({ name, title, markdown, html }) => {
+  const link = page =>
+    `<a href="{{root}}docs/guide/${page.name}{{query}}"${page.name === name ? ' aria-current="page"' : ''}>${page.title}</a>`
+  const lists = groups.map(group => `<div><span>${group.title}</span>${group.pages.map(link).join('')}</div>`).join('')
+  const reference = '<div><span>Reference</span><a href="{{root}}docs{{query}}">Interface</a></div>'
+  const content = `<main id="main" class="guide"><article>${html}</article><nav aria-label="Guide">${reference}${lists}</nav></main>`
+  return [name, { markdown, html: shellOf({ title, content }) }]
+}
+const all = [
+  { name: '', title: 'The guide', markdown: index, html: render(index) },
+  ...groups.flatMap(({ pages }) => pages),
+]
+
+/** The page of the reference. Its script follows the note. */
+const reference = shellOf({
+  title: 'Interface',
+  aside:
+    '<span id="note" role="status">Calls act as <a href="{{root}}_sandbox/console/sandbox{{query}}">{{client}}</a>.</span> ' +
+    '<a href="{{root}}docs/guide{{query}}">Guide</a> <a href="{{root}}docs/document.pdf" download>A PDF to upload</a>',
+  content:
+    '<main id="main" class="reference"><div id="reference"></div></main><noscript>The reference needs JavaScript. The documents are ' +
+    '<a href="{{root}}openapi.json">/openapi.json</a> and <a href="{{root}}_sandbox/openapi.json">/_sandbox/openapi.json</a>.' +
+    '</noscript><script src="{{root}}docs/scalar.js"></script><script type="module" src="{{root}}docs/page.js"></script>',
+})
+
 mkdirSync(new URL('../dist/assets/', import.meta.url), { recursive: true })
 writeFileSync(
   new URL('../dist/assets/guide.json', import.meta.url),
   JSON.stringify({
     address: SHOWN,
-    index: { markdown: index, html: render(index) },
-    groups,
+    pages: Object.fromEntries(all.map(pageOf)),
+    reference,
     skill: read('skills/payments-sandbox/SKILL.md'),
   }),
 )

@@ -3,13 +3,13 @@ import { areas } from './areas/index.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkPages } from './areas/payout-links/pay/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
-import { guideRoutes } from './console/guide.js'
-import { consoleRoutes } from './console/routes.js'
 import type { AppOptions } from './http/app.js'
 import { createApp } from './http/app.js'
+import { guideRoutes } from './openapi/guide.js'
 import { openapi } from './openapi/plugin.js'
 import { NAME, VERSION } from './package.js'
 import { admin } from './sandbox/admin.js'
+import { consoleRoutes } from './sandbox/console/routes.js'
 import { faultDelivery } from './sandbox/faults/delivery.js'
 import { controlRoutes } from './sandbox/index.js'
 import { observer } from './sandbox/observer.js'
@@ -69,9 +69,9 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.register(
     async control => {
       if (adminToken !== undefined) control.register(admin, { adminToken })
-      const about = { name: NAME, version: VERSION, startedAt: now(), stateBytes }
+      const about = { name: NAME, version: VERSION, startedAt: now(), stateBytes, isLocked: adminToken !== undefined }
       control.register(controlRoutes, { about, context: sandbox })
-      control.register(consoleRoutes, { prefix: '/console', context: { ...sandbox, adminToken }, stateBytes })
+      control.register(consoleRoutes, { prefix: '/console' })
     },
     { prefix: '/_sandbox' },
   )

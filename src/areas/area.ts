@@ -65,8 +65,8 @@ export interface StatefulStore extends Store {
 export interface SteeredStore extends StatefulStore {
   /** Returns the outcomes that a record can still have. @throws the code `notFound` */
   possibleOutcomes(reference: string): readonly { readonly outcome: string; readonly description: string }[]
-  /** Gives a record an outcome. @throws the code `notFound`, ILLEGAL_TRANSITION */
-  setOutcome(reference: string, outcome: string): void
+  /** Gives a record an outcome; null: none. @throws the code `notFound`, ILLEGAL_TRANSITION */
+  setOutcome(reference: string, outcome: string | null): void
   /** Refuses the match of an armed outcome that no new record can meet. @throws INVALID_FIELD */
   assertReachable(match: OutcomeMatch): void
 }

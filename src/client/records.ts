@@ -115,7 +115,7 @@ interface Explains<R, W extends Apart | [] = []> {
   /** Explains a record. The region is necessary if several regions have the same reference. */
   explain(reference: string, ...where: W): Promise<Explained<R>>
 }
-interface Steers<R, Outcome extends string> {
+interface Steers<R, Outcome extends string | null> {
   /** Gives a record an outcome. Rejects if its state no longer allows it. */
   setOutcome(reference: string, outcome: Outcome): Promise<Explained<R>>
 }

@@ -6,7 +6,7 @@
  * "must be …" in error messages. `x-format` names a format that is not registered. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
  * A schema with a `title` is a component of the OpenAPI document.
  */
-import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
+import type { TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { DEFAULT_LIMIT } from './records/list.js'
 
@@ -95,6 +95,10 @@ export const byDefault = <T extends TSchema>(schema: T, value: unknown): T => ({
 /** A string out of a closed list. */
 export const OneOf = <const V extends readonly string[]>(...values: V) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-expected': `one of ${values.join(', ')}` })
+
+/** A string out of a closed list, or null. */
+export const orNull = <T extends string>(schema: TUnsafe<T>) =>
+  Type.Unsafe<T | null>({ ...schema, type: ['string', 'null'], enum: [...schema.enum, null] })
 
 /** A string of a length between two limits, in characters. */
 export const Text = (minLength: number, maxLength: number) =>

@@ -122,6 +122,6 @@ const isLink = ({ method, headers, raw, sandbox: { route } }: FastifyRequest) =>
   headers.origin === undefined &&
   headers['sec-fetch-mode'] === 'navigate' &&
   headers['sec-fetch-dest'] === 'document' &&
-  (route.config.isPage || route.config.hasPage || pathOf(raw.url as string) === '/')
+  (route.config.isPage || pathOf(raw.url as string) === '/')
 
 const isApi = (request: FastifyRequest) => pathOf(request.raw.url as string).startsWith(API)

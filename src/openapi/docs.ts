@@ -23,13 +23,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The content of the page, without its shell. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
-const CONTENT = `<div id="reference"></div>
-<noscript>The reference needs JavaScript. The documents are <a href="openapi.json">/openapi.json</a> and
-<a href="_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
-<script src="docs/scalar.js"></script>
-<script type="module" src="docs/page.js"></script>`
-
 /** Shows both documents. Calls act as the client of the page. */
 const SCRIPT = `const base = new URL('..', import.meta.url).href.replace(/\\/$/, '')
 const { client } = document.body.dataset
@@ -45,7 +38,7 @@ function say(status, message = '') {
 async function onRequestBuilt({ request: { url, headers } }) {
   if (/^Bearer ./.test(headers.get('authorization') ?? '') || url.endsWith('/oauth/token')) return
   try {
-    const answer = await fetch(base + '/_sandbox/console/token?client=' + encodeURIComponent(client), { method: 'POST' })
+    const answer = await fetch(base + '/_sandbox/tokens?client=' + encodeURIComponent(client), { method: 'POST' })
     const { access_token, message } = await answer.json()
     say(answer.status, message)
     if (answer.ok) headers.set('authorization', 'Bearer ' + access_token)
@@ -115,8 +108,8 @@ export const referenceTo = (name: keyof typeof SLUGS, tag: string, method: strin
   `../docs#${SLUGS[name]}/tag/${tag}/${method}${path}`
 
 export interface DocsOptions extends DocumentsOptions {
-  /** Renders the page of the reference: its content, as HTML, in the shell of the console. */
-  frame(request: FastifyRequest, content: string): string
+  /** Returns the page of the reference, which the build has written. */
+  page(request: FastifyRequest): Promise<string>
 }
 
 export const MARKDOWN = 'text/markdown'
@@ -145,7 +138,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
       return toIndex(await read('service', request), await read('control', request))
     }
     reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
-    return options.frame(request, CONTENT)
+    return options.page(request)
   })
   app.get<{ Params: { operationId: string } }>('/docs/:operationId', PUBLIC_PAGE, async (request, reply) => {
     const { operationId } = request.params

@@ -56,10 +56,6 @@ function codesOfValues({ properties = {}, items }: Json): ErrorCode[] {
   ])
 }
 
-/** Returns the page of a refusal as content, where a route answers pages. */
-export const pageOf = ({ config }: DocumentedRoute): Json =>
-  config.hasPage === true ? { 'text/html': { schema: { type: 'string' } } } : {}
-
 /** The codes that say nothing about an operation of its own. */
 const GENERAL: ReadonlySet<ErrorCode> = new Set([
   'MISSING_TOKEN',
@@ -103,7 +99,6 @@ export function errorResponses(
       description: [title, ...codes.map(code => `- \`${code}\`: ${catalogue[code].when}`)].join('\n'),
       content: {
         'application/json': { schema, ...(examples.length > 0 && { examples: Object.fromEntries(examples) }) },
-        ...pageOf(route),
       },
       ...label,
       'x-error-codes': codes.map(code => ({ code, 'x-fidelity': catalogue[code]['x-fidelity'] })),

@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { listErrors, listReasonCodes } from './catalogues/routes.js'
 import {
+  createToken,
   expireTokens,
   forkClient,
   listClients,
@@ -15,14 +16,14 @@ import { listEvents } from './events/routes.js'
 import { getEvidence } from './evidence/routes.js'
 import { armFault, clearFaults, listFaults, removeFault } from './faults/routes.js'
 import { listKinds } from './kinds/list.js'
-import { recordRoutes } from './kinds/routes.js'
+import { recordRoutes, searchRecords } from './kinds/routes.js'
 import { armOutcome, clearOutcomes, listOutcomes, removeOutcome } from './outcomes/routes.js'
 import { checkLiveness, checkReadiness, getOpenApiDocument, getOverview } from './overview/routes.js'
 import { addRoutes } from './register.js'
 import { clearRequests, getRequest, listRequests, verifyRequests } from './request-log/routes.js'
 import type { About, ControlPlane, ControlRoute } from './route.js'
 import { DELETE, GET, PATCH, POST, PUT } from './route.js'
-import { listScenarios, runScenario } from './scenarios/routes.js'
+import { describeScenario, listScenarios, runScenario } from './scenarios/routes.js'
 import { getSettings, updateSettings } from './settings/routes.js'
 import { getState, restoreState, seedRecords } from './state/routes.js'
 
@@ -44,9 +45,11 @@ const routes: readonly ControlRoute[] = [
   PATCH('/clock', { updateClock }),
   POST('/clock/advance', { advanceClock }),
   GET('/upcoming', { listUpcoming }),
+  GET('/search', { searchRecords }),
   // The calls of each kind of records, such as GET /mandates and POST /mandates/:mandateReference/activate.
   recordRoutes,
   GET('/scenarios', { listScenarios }),
+  GET('/scenarios/:name', { describeScenario }),
   POST('/scenarios/:name', { runScenario }),
   GET('/outcomes', { listOutcomes }),
   POST('/outcomes', { armOutcome }),
@@ -71,6 +74,7 @@ const routes: readonly ControlRoute[] = [
   GET('/deprecations', { listDeprecations }),
   PUT('/deprecations', { replaceDeprecations }),
   DELETE('/deprecations', { clearDeprecations }),
+  POST('/tokens', { createToken }),
   POST('/tokens/expire', { expireTokens }),
 ].flat()
 

@@ -39,9 +39,10 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
 
   function note(clientId: string, request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     try {
-      const at = registry.timeOf(clientId, now(), request.sandbox.tenant)
+      const realNow = now()
+      const at = registry.timeOf(clientId, realNow, request.sandbox.tenant)
       const resets = request.sandbox.tenant?.resets ?? registry.resetsSoFar(clientId)
-      requestLog.add(clientId, exchangeOf(request, reply, payload, at), resets)
+      requestLog.add(clientId, exchangeOf(request, reply, payload, at, realNow), resets)
       requestWaiters.wake(clientId)
     } catch (error) {
       request.log.error({ err: error }, 'a request cannot be logged')

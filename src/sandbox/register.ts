@@ -1,9 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
-import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
-import { clientOf } from '../storage/client-lock.js'
+import { clientOf, noteSender } from '../storage/client-lock.js'
 import type { ControlContext, ControlRoute } from './route.js'
 import { ClientQuery, Nothing } from './schemas.js'
 
@@ -12,10 +10,10 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
   const { registry, storage, now, about, routes } = context
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
-    const { status = 200, isGlobal = false, isOpen = false, hasPage = false } = row
+    const { status = 200, isGlobal = false, isOpen = false } = row
     const { isReplacing = false, errors = [], querystring = ClientQuery } = row
     const { isChange = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
-    const { creates, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
+    const { creates, example, prepare, otherTypes } = row
 
     function act(request: FastifyRequest, reply: FastifyReply, realNow: number): unknown {
       const { params, query, body } = request
@@ -35,6 +33,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
         run(realNow: number) {
           const tenant = isChange ? registry.tenant(client, realNow) : registry.peek(client)
           if (tenant === undefined || method === 'GET') return act(request, reply, realNow)
+          noteSender(request, tenant)
           return tenant.attempt(() => act(request, reply, realNow))
         },
       }
@@ -45,8 +44,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
       method,
       url,
       // A typo must not act on another tenant, nor leave a test green.
-      config: { isStrict: true, isOpen, hasPage },
-      ...(hasPage && { errorHandler: refuseWithPage }),
+      config: { isStrict: true, isOpen },
       ...(bodyLimit !== undefined && { bodyLimit: bodyLimit(about) }),
       schema: {
         operationId,
@@ -90,9 +88,6 @@ const MOST_NAMED = 1000
 export function nameClient(reply: FastifyReply, clientId: string): void {
   if (clientId.length <= MOST_NAMED) reply.header('sandbox-client', encodeURIComponent(clientId))
 }
-
-/** A page beside JSON. */
-const PAGE = { 'text/html': Type.String({ description: 'A page for people, for a request that prefers HTML.' }) }
 
 /** Returns the schemas of an answer by media type. */
 const byType = (response: TSchema, others: Readonly<Record<string, TSchema>>) => ({

@@ -46,6 +46,8 @@ export interface About {
   readonly startedAt: number
   /** The maximum size of a state document in bytes. */
   readonly stateBytes: number
+  /** Whether the control plane requires an admin token. */
+  readonly isLocked: boolean
 }
 
 /** The parts of the server, with the table of calls. */
@@ -102,8 +104,6 @@ export interface Call {
   readonly isGlobal?: boolean
   /** Whether the call replaces or removes the tenant, so that its due work stays undone. */
   readonly isReplacing?: boolean
-  /** Whether the call answers a page, too, to requests that prefer HTML. */
-  readonly hasPage?: boolean
   /** Whether the call needs no admin token. */
   readonly isOpen?: boolean
   /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */

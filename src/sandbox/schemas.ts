@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox'
+import type { TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { byArea } from '../areas/index.js'
 import { assumed, component, Moment, OneOf } from '../core/schemas.js'
@@ -49,9 +49,15 @@ export const Counts = component(
 )
 
 /** A page of a list without its total. */
-export const pageOf = <T extends TSchema>(title: string, item: T, description: string) =>
+export const pageOf = <T extends TSchema, P extends TProperties = Record<never, never>>(
+  title: string,
+  item: T,
+  description: string,
+  others?: P,
+) =>
   component(title, {
     data: assumed(Type.Array(item), description),
+    ...(others as P),
     nextCursor: assumed(
       Type.Unsafe<string | null>({ type: ['string', 'null'] }),
       'The opaque cursor of the next page; null: this is the last one.',

@@ -22,6 +22,11 @@ export interface Tenants {
 /** Returns the real time in milliseconds: the one place where it comes in. */
 export const realNow = (): number => Date.now()
 
+/** Notes whether a page of the console has sent a request: it is then the cause of what the request does. */
+export function noteSender({ headers }: FastifyRequest, { events }: Tenant): void {
+  events.sender = headers['sandbox-sender'] === 'console' ? 'console' : undefined
+}
+
 /** How the requests of a scope find their client, and its tenant in the lock of the client. */
 interface ClientAccess {
   /** Returns the client that a request is for. */
@@ -53,6 +58,7 @@ function useClientLock(scope: FastifyInstance, { registry, storage }: Tenants, a
       },
       run(realNow) {
         const tenant = enter(request, realNow)
+        noteSender(request, tenant)
         if (hasFaults && !tenant.faults.isEmpty()) applyFaults(request, tenant, realNow)
         return isReading ? work(tenant) : tenant.attempt(() => work(tenant))
       },

@@ -325,6 +325,7 @@ t.test('control plane, Explain the state of a record: a mandate, its past, next 
     record: body,
     timeline: [first],
     next: { at, to: 'EXPIRED' },
+    forecast: [{ at, to: 'EXPIRED', cause: 'time' }],
     legal: [
       { verb: 'cancel', to: 'CANCELLED' },
       { verb: 'expire', to: 'EXPIRED' },

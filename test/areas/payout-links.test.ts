@@ -145,9 +145,6 @@ t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Hos
     'x-forwarded-port': '443',
   }
   const path = `/_sandbox/payout-links/${id}?client=acme`
-  const fields = { call: 'POST /api/v1/payout-links', region: 'EU', json: JSON.stringify(payoutLink()) }
-  const body = String(new URLSearchParams(fields))
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
   for (const [host, base] of [
     ['localhost:9000', 'http://localhost:9000'],
     ['sandbox:8080', 'http://sandbox:8080'],
@@ -165,13 +162,6 @@ t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Hos
     const read = explained.status === 200 ? baseOf(explained.body.record) : explained.body.code
     t.equal(read, host === 'rebind.example' ? 'FORBIDDEN_HOST' : base, `read by ${host}`)
   }
-  const headers = { host: 'localhost:9000', ...forwarded }
-  const page = await call(app, 'GET', path.replace('_sandbox', '_sandbox/console'), { headers })
-  t.match(page.body, `href="http://localhost:9000/pay/${id}?client=acme"`, 'the console')
-  const form = '/_sandbox/console/payout-links?client=acme'
-  t.equal((await call(app, 'POST', form, { body, headers: { ...headers, ...type } })).status, 303)
-  const { data } = (await client.control('GET', '/requests')).body
-  t.equal(baseOf(data.at(-1).responseBody), 'http://localhost:9000', 'created by a form')
 })
 
 t.test('interface, Limits: the amount of a link is a decimal string of at most 2 decimals', async t => {

@@ -1,10 +1,10 @@
 /** Writes the pictures of the pages in docs/screenshots: `npm run screenshots`. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { createLink, pagePath } from '../areas/pages.js'
-import { TEXTS, takePictures } from '../console/pictures.js'
-import { connect } from '../helper.js'
+import { call, connect } from '../helper.js'
 import { launchBrowser } from './chromium.js'
+import { runApp } from './coverage.js'
 import { startSite } from './pages.js'
 
 const FOLDER = 'docs/screenshots'
@@ -54,15 +54,23 @@ await picture('claim-mobile', await link({ accountHolderName: 'Ida Lindholm' }),
   viewport: NARROW,
 })
 
-/** The options of pictures that are not those of a desk in light colours. */
-const OPTIONS: Readonly<Record<string, BrowserContextOptions>> = {
-  console: { viewport: { width: 1280, height: 1180 } },
-  'console-requests': { colorScheme: 'dark' },
-  'console-mobile': { viewport: NARROW },
-  coverage: { viewport: { width: 1080, height: 1300 } },
+/** The pages of the console, with the steps of the story that are done before. */
+const desk = { colorScheme: 'light', viewport: { width: 1280, height: 900 } } as const
+const pages: [name: string, path: string, client: string, steps: number, options?: BrowserContextOptions][] = [
+  ['console', '', 'sandbox-client', 3, { viewport: { width: 1280, height: 1180 } }],
+  ['console-record', '/collections/STORY-COLLECTION-2', 'sandbox-client', 5],
+  ['console-mobile', '/mandates/STORY-MANDATE', 'sandbox-client', 5, { viewport: NARROW }],
+  ['console-requests', '/requests', 'web-shop', 5, { colorScheme: 'dark' }],
+  ['coverage', '/coverage', 'web-shop', 5, { viewport: { width: 1080, height: 1300 } }],
+]
+await runApp(await connect(app, 'web-shop'))
+let done = 0
+for (const [name, path, client, steps, options] of pages) {
+  for (; done < steps; done++) await call(app, 'POST', '/_sandbox/scenarios/story', { body: { step: done + 1 } })
+  await picture(name, `/_sandbox/console${path}?client=${client}`, { ...desk, ...options }, async page => {
+    await page.locator('main .card').first().waitFor()
+    await page.waitForLoadState('networkidle').catch(() => undefined)
+  })
 }
-const desk = { colorScheme: 'light', viewport: { width: 1280, height: 860 } } as const
-const texts = await takePictures(app, (name, address) => picture(name, address, { ...desk, ...OPTIONS[name] }))
-writeFileSync(TEXTS, texts)
 
 for (const close of closers.reverse()) await close()

@@ -240,6 +240,8 @@ const SPECIFIC: Record<string, Provocation> = {
   'updateCounterparty IMMUTABLE_FIELD': body({ counterpartyReference: 'CPTY-0002', remarks: 'x' }),
 
   'getServerMetadata INVALID_QUERY_PARAMETER': query('client='),
+  'searchRecords CLIENT_NOT_FOUND': query('client=unknown&q=x'),
+  'describeScenario SCENARIO_NOT_FOUND': parameter('nothing'),
   'runScenario SCENARIO_NOT_FOUND': parameter('nothing'),
   'runScenario MISSING_FIELD': body({ amount: '' }),
   'runScenario INVALID_BILL_REFERENCE': body({ uniqueReferenceIdentifier: '!' }, { parameter: 'bill-paid' }),

@@ -77,7 +77,7 @@ t.test('README, The guide: each link of a served page has its target and anchor,
   for (const address of ADDRESSES) {
     const { statusCode, headers, payload } = await open(address)
     t.match([statusCode, headers['content-type'], headers['x-content-type-options']], [200, /^text\/html/, 'nosniff'])
-    t.match(headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-/)
+    t.match(headers['content-security-policy'], /^default-src 'none'; style-src 'self'; img-src data:/)
     texts.set(address, payload)
   }
   const wrong = new Set<string>()
@@ -127,15 +127,13 @@ t.test('console, Pages: the links of the guide keep the client of the console', 
     const links = [...payload.replace(/<article.*<\/article>/s, '').matchAll(/ href="([^"#]+)"/g)].map(
       ([, link]) => link,
     )
-    const wrong = links.filter(link => !link?.startsWith('data:') && !link?.endsWith('?client=a%26b'))
+    const wrong = links.filter(link => !/^data:|\.css$/.test(String(link)) && !link?.endsWith('?client=a%26b'))
     t.same(wrong, [], path)
   }
-  t.match((await open('/docs/guide?client=a%26b')).payload, '>a&amp;b</a></p></header>')
+  t.match((await open('/docs?client=a%26b')).payload, /data-client="a&amp;b".*>a&amp;b<\/a>/s)
   const sizeOf = async (length: number) => (await open(`/docs/guide?client=${'a'.repeat(length)}`)).payload.length
-  t.ok((await sizeOf(501)) < (await sizeOf(500)), 'a text that is no id is not in the links')
+  t.ok((await sizeOf(1001)) < (await sizeOf(1000)), 'a text that is no id is not in the links')
   t.notMatch((await open('/docs/guide?client=a&client=b')).payload, '?client=')
-  const { payload } = await open('/_sandbox/console')
-  for (const link of ['docs', 'docs/guide']) t.match(payload, `href="../${link}?client=sandbox-client"`)
 })
 
 t.test('README, The guide: no other name, and no other method', async t => {
@@ -144,13 +142,10 @@ t.test('README, The guide: no other name, and no other method', async t => {
   }
   const refusal = {
     statusCode: 404,
-    payload: /<nav aria-label="Console">.*<h1>Not Found<\/h1>.*<nav aria-label="Guide">/s,
+    payload: /<h1>Not Found<\/h1>/,
   }
   t.match(await open('/docs/guide/nothing'), refusal, 'for a browser')
-  t.match(await open('/docs/nothing'), {
-    ...refusal,
-    payload: /^(?!.*no such path).*<nav aria-label="Console">.*>Overview<\/a>/s,
-  })
+  t.match(await open('/docs/nothing'), refusal)
   t.equal((await call(app, 'POST', '/docs/guide/errors')).status, 405)
   t.equal((await app.inject({ method: 'HEAD', url: '/docs/guide/errors' })).statusCode, 200)
 })

@@ -63,7 +63,11 @@ async function attack(batch: Batch, operation: Operation): Promise<number> {
   const body = (await bodies).get(id) ?? given.body
   const parameters: readonly Json[] = operation.operation.parameters ?? []
   const placed = (place: string) => parameters.filter(one => one.in === place).map(({ name }): string => name)
-  const own: Pair[] = placed('query').includes('client') ? [['client', batch.clientId]] : []
+  const required = parameters.filter(one => one.in === 'query' && one.required)
+  const own: Pair[] = [
+    ...(placed('query').includes('client') ? [['client', batch.clientId] as const] : []),
+    ...required.map(({ name, example }): Pair => [name, String(example)]),
+  ]
   const headers = {
     ...(path.startsWith('/api/') && { authorization: `Bearer ${batch.token}` }),
     ...examples,

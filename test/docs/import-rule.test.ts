@@ -21,9 +21,9 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
         oauth: { 'files.ts': "import 'node:fs/promises'" },
       },
       sandbox: { faults: { 'state.ts': "import './errors.js'", 'errors.ts': '' } },
-      console: { 'view.tsx': "import './browser/console.js'", browser: { 'console.ts': '' } },
+      console: { 'main.tsx': "import '../core/right.js'" },
       stray: { 'file.ts': "import '../core/right.js'" },
-      'server.ts': "import './core/right.js'",
+      'server.ts': "import './core/right.js'\nimport './console/main.js'",
     },
   })
   const program = resolve('node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
@@ -32,12 +32,13 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
   t.same([...stdout.matchAll(/error (\S+): src\/(\S+)/g)].map(([, rule, path]) => `${path} ${rule}`).sort(), [
     'areas/bills/other.ts no-other-area',
     'areas/oauth/files.ts deterministic-layers-read-no-files-or-timers',
-    'console/view.tsx no-browser-modules-in-the-server',
+    'console/main.tsx console-imports-types-only',
     'core/circle-2.ts no-circles',
     'core/dynamic.ts not-in-allowed',
     'core/package.ts core-imports-few-packages',
     'core/type.ts not-in-allowed',
     'sandbox/faults/state.ts not-in-allowed',
+    'server.ts no-browser-modules-in-the-server',
     'stray/file.ts not-in-allowed',
   ])
 })

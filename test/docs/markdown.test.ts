@@ -88,7 +88,7 @@ t.test('agents, For coding agents: an entry says what is documented, what is ass
   )
   t.match((await read('/docs/issueToken')).payload, /^client_id=sandbox-client&client_secret=/m)
   t.match((await read('/docs/cancelPayoutLink')).payload, /^## 204$/m)
-  t.match((await read('/docs/advanceClock')).payload, /Exactly one of the members\./)
+  t.match((await read('/docs/advanceClock')).payload, /Exactly one of `by`/)
 })
 
 /** Values of Accept, and the media type of the answer to `GET /docs`. */

@@ -431,7 +431,6 @@ t.test('fidelity, Documented and assumed: each error code of /docs links to its 
   for (const link of links) {
     const { pathname } = new URL(link, 'https://sandbox.example/base/docs')
     t.match(pathname, /^\/base\/_sandbox\/console\/errors\/[A-Z_]+$/)
-    const { statusCode, payload } = await app.inject(pathname.slice('/base'.length))
-    t.match([statusCode, payload], [200, new RegExp(pathname.split('/').at(-1) as string)], link)
+    t.equal((await app.inject(pathname.slice('/base'.length))).statusCode, 200, link)
   }
 })

@@ -143,7 +143,6 @@ t.test('decisions §1: a body with a Content-Encoding is 415 wherever one is rea
       `${DOCUMENT} multipart/form-data;boundary=x`,
       'PUT /_sandbox/settings',
       'PUT /_sandbox/state',
-      'POST /_sandbox/console/command application/x-www-form-urlencoded',
       `POST /pay/${record.payoutLinkId}?client=${client.clientId} application/x-www-form-urlencoded`,
     ]
     const wanted = '415 UNSUPPORTED_MEDIA_TYPE content-encoding'

@@ -361,24 +361,6 @@ t.test('control plane, Long calls: an answer is late for no reader that is gone,
   }
 })
 
-t.test('control plane, Long calls: a form of the console is late for no reader that is gone', async t => {
-  const { timers, next, pending } = manualTimers()
-  const { client, port } = await serve(t, { timers })
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
-  for (const leave of ['end', 'reset'] as const) {
-    await client.get('/api/v1/mandates')
-    const { data } = (await client.control('GET', '/requests?path=/api/v1/mandates&method=GET')).body
-    await arm(client, { kind: 'delay', ms: 300_000 })
-    const connection = await open(port)
-    const page = `/_sandbox/console/requests/${data.at(-1).seq}?client=${client.clientId}`
-    connection.send(request(`POST ${page}`, type, 'form=repeat'))
-    await next()
-    connection[leave]()
-    t.equal((await connection.read())?.status, leave === 'end' ? 303 : undefined)
-    await until(() => pending() === 0)
-  }
-})
-
 // ------------------------------------------------------------------------------------------------------------ closing
 
 t.test('control plane, POST /faults: a server that closes gives late answers at once, and ends', async t => {

@@ -1,9 +1,8 @@
-import { connect as connectTo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { gist, refused } from '../answers.js'
 import { build, call, connect, requestToken } from '../helper.js'
-import { buildLogged, listen, sendLine, stateOf, stock } from './raw.js'
+import { buildLogged, sendLine, stateOf, stock } from './raw.js'
 
 // decisions §2: INTERNAL_ERROR 500: an unexpected failure. The message has no internal details.
 
@@ -115,33 +114,6 @@ t.test(
     }
   },
 )
-
-t.test('settings, Settings: a download of the console whose reader is gone is no failure in the log', async t => {
-  const { app, log } = buildLogged(t)
-  let arrived = () => {}
-  const waiting = new Promise<void>(resolve => {
-    arrived = resolve
-  })
-  let failed: unknown
-  let gone: Promise<void> | undefined
-  app.addHook('onRequest', async ({ url }, { raw }) => {
-    gone ??= new Promise(resolve => raw.once('close', resolve))
-    if (!url.startsWith('/_sandbox/state')) return
-    arrived()
-    await gone
-  })
-  app.addHook('onError', async (_request, _reply, error) => {
-    failed = error
-  })
-  const socket = connectTo(await listen(app), '127.0.0.1')
-  socket.write('GET /_sandbox/console/state.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
-  await waiting
-  socket.resetAndDestroy()
-  while (failed === undefined) await new Promise(resolve => setImmediate(resolve))
-  t.match(failed, { code: 'LIGHT_ECONNRESET' })
-  await app.close()
-  t.notMatch(log(), /"level":[45]0/)
-})
 
 t.test('settings, LOG_LEVEL: `debug` names the client and the error code of each request', async t => {
   const { app, log } = buildLogged(t, { level: 'debug' })

@@ -56,7 +56,7 @@ method('upcoming, and search of each kind', async (t, sandbox) => {
   const { mandates, payoutLinks, bills, counterparties, accounts } = sandbox
   t.equal((await mandates.search({ region: 'EU', limit: 1 })).data.length, 1)
   for (const kind of [payoutLinks, bills, counterparties, accounts]) {
-    t.same(await kind.search({ search: 'nothing' }), { data: [], nextCursor: null })
+    t.same(await kind.search({ search: 'nothing' }), { data: [], total: 0, nextCursor: null })
   }
   t.match(await refusal(mandates.search({ limit: 51 })), { code: 'INVALID_QUERY_PARAMETER', field: 'limit' })
 })
@@ -264,7 +264,7 @@ method('scenarios: list, run', async (t, { scenarios, collections }) => {
   t.match(await refusal(scenarios.run('nothing')), { code: 'SCENARIO_NOT_FOUND', field: 'name', status: 404 })
 })
 
-/** What is of the whole server, or the same for all clients. */
+/** What is of the whole server, the same for all clients, or for tools that show a client to a person. */
 const NOT_OF_A_CLIENT = [
   'GET /_sandbox',
   'GET /_sandbox/health/live',
@@ -277,6 +277,9 @@ const NOT_OF_A_CLIENT = [
   'GET /_sandbox/kinds',
   // It is read after a failure.
   'GET /_sandbox/evidence',
+  'GET /_sandbox/search',
+  'GET /_sandbox/scenarios/REFERENCE',
+  'POST /_sandbox/tokens',
 ]
 
 /** The methods that take an object first. */

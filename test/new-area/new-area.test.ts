@@ -1,16 +1,14 @@
 import './orders/index.js'
 import t from 'tap'
-import type { AreaName } from '../../src/areas/index.js'
 import { createSandbox } from '../../src/client/index.js'
-import { kindOf } from '../../src/console/kinds.js'
 import { createScenarios } from '../../src/sandbox/scenarios/files.js'
-import { pressAll } from '../actions.js'
 import { checkAgainst } from '../check-answers.js'
 import type { Json } from '../docs/contract.js'
 import { DOCUMENTS, operationsOf } from '../docs/contract.js'
-import { build, call, collection, connect, mandate } from '../helper.js'
+import { build, call, connect } from '../helper.js'
 import { onSqlite } from '../persistence/helper.js'
 import { Server } from '../server-process.js'
+import { makeAll } from '../transitions.js'
 
 // ARCHITECTURE.md, Layout: a folder and its row in the table of areas are all that a kind of records needs.
 // The area `orders` exists only in this process.
@@ -124,53 +122,24 @@ t.test('CONTRIBUTING, A new area: coverage reports its operations and the states
     states.find(({ kind }: Json) => kind === 'order'),
     { met: ['PLACED'], missed: ['SHIPPED'] },
   )
-  const page = await call(app, 'GET', '/_sandbox/coverage?client=coverage', { headers: { accept: 'text/html' } })
-  t.match(page.body, />Orders</)
-  t.match(page.body, 'States of an order')
 })
 
-t.test('CONTRIBUTING, A new area: the console lists its records', async t => {
-  const client = await connect(app, 'console')
-  const open = () => call(app, 'GET', '/_sandbox/console/orders?client=console', { headers: { accept: 'text/html' } })
-  t.match((await open()).body, 'Place an order by POST /api/v1/orders.')
-  await client.post(ORDERS, order())
-  t.match((await open()).body, />Orders<.*>New order<.*ORD-0001.*10\.50/s)
+t.test('CONTRIBUTING, A new area: its records are explained, and moved by the control plane', async t => {
+  const client = await connect(app, 'actions')
+  await client.control('POST', '/seed', { records: { orders: [order()] } })
+  t.match((await client.control('GET', '/orders/ORD-0001')).body, {
+    record: { orderReference: 'ORD-0001', status: 'PLACED' },
+    timeline: [{ to: 'PLACED' }],
+    next: { to: 'SHIPPED' },
+    legal: [{ verb: 'ship', to: 'SHIPPED' }],
+  })
+  t.match(await client.control('GET', '/orders/ORD-0002'), { status: 404, body: { field: 'orderReference' } })
+  t.match(documents['/_sandbox/openapi.json'].paths['/_sandbox/orders/{orderReference}/ship'].post, {
+    operationId: 'shipOrder',
+    'x-command': 'orders ship',
+  })
+  await makeAll(t, client, 'orders')
 })
-
-t.test('CONTRIBUTING, A new area: the form of a new record names a record of another kind', async t => {
-  const client = await connect(app, 'form')
-  const open = () => call(app, 'GET', '/_sandbox/console/orders/new?client=form', { headers: { accept: 'text/html' } })
-  t.match((await open()).body, 'No collection is SETTLED: create one first.')
-  await client.post('/api/v1/mandates', mandate())
-  const settled = { status: 'SETTLED' }
-  const collections = [{ ...settled, collectionReference: 'COL-0002' }, { collectionReference: 'COL-0003' }].map(
-    collection,
-  )
-  await client.control('POST', '/seed', { records: { collections: [collection(settled), ...collections] } })
-  const { body } = await open()
-  t.match(body, 'The example is accepted as it is.')
-  t.match(body, /name="body\.collectionReference"[^>]* value="COL-0002"/)
-})
-
-t.test(
-  'CONTRIBUTING, A new area: its records are explained, and moved by the control plane and the console',
-  async t => {
-    const client = await connect(app, 'actions')
-    await client.control('POST', '/seed', { records: { orders: [order()] } })
-    t.match((await client.control('GET', '/orders/ORD-0001')).body, {
-      record: { orderReference: 'ORD-0001', status: 'PLACED' },
-      timeline: [{ to: 'PLACED' }],
-      next: { to: 'SHIPPED' },
-      legal: [{ verb: 'ship', to: 'SHIPPED' }],
-    })
-    t.match(await client.control('GET', '/orders/ORD-0002'), { status: 404, body: { field: 'orderReference' } })
-    t.match(documents['/_sandbox/openapi.json'].paths['/_sandbox/orders/{orderReference}/ship'].post, {
-      operationId: 'shipOrder',
-      'x-command': 'orders ship',
-    })
-    await pressAll(t, client, kindOf('orders' as AreaName))
-  },
-)
 
 t.test('CONTRIBUTING, A new area: a step of a scenario creates a record', async t => {
   const file =

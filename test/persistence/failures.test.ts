@@ -150,7 +150,6 @@ onDatabase('persistence, A transaction: a read writes nothing, and a list begins
   for (const path of ['/state', '/clock', '/events', '/requests', '/faults', '/coverage']) {
     t.equal((await client.control('GET', path)).status, 200, path)
   }
-  await call(app, 'GET', '/_sandbox/console?client=acme')
   for (const url of lists) await app.inject(url)
   await requestToken(app)
   await requestToken(app, { client_secret: 'wrong' })

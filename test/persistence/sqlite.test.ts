@@ -6,7 +6,6 @@ import t from 'tap'
 import { openSqlite } from '../../src/storage/sqlite.js'
 import { DatabaseError } from '../../src/storage/storage.js'
 import { refused } from '../answers.js'
-import { sendFields } from '../console/pages.js'
 import { bill, call, connect, requestToken } from '../helper.js'
 import { copyOf, onSqlite, sqlite, stateOf, testRefusals } from './helper.js'
 
@@ -229,23 +228,4 @@ t.test('persistence, SQLite: a copy of the files at any moment opens, with all t
   }
   t.equal(acknowledged.size, rounds * 8)
   t.ok(statSync(join(folder, `${FILE}-wal`)).size < 8_000_000, 'the log beside the file stays short')
-})
-
-t.test('console, Actions: "Send again" is done, also if its client leaves memory meanwhile', async t => {
-  const { app, registry } = await onSqlite(t, t.testdir(), { maxTenants: 1 })
-  let isSending = false
-  app.addHook('onSend', async ({ url }) => {
-    if (!isSending || url !== '/api/v1/mandates') return
-    isSending = false
-    t.equal((await call(app, 'GET', '/_sandbox/state?client=beta')).status, 200)
-    t.notOk(registry.has('acme'), 'it has made room for the other')
-  })
-  await connect(app, 'beta')
-  const { get } = await connect(app)
-  await get('/api/v1/mandates')
-  isSending = true
-  const sent = await sendFields(app, '/requests/2?client=acme', { form: 'repeat' })
-  t.equal(sent.statusCode, 303)
-  t.match(sent.headers.location, 'console/requests/3?client=acme&notice=Sent')
-  t.notOk(isSending)
 })

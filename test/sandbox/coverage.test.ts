@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { renderCoverage } from '../../src/sandbox/coverage/views/coverage.js'
 import { invalidQuery, malformed, table } from '../answers.js'
 import { build, call, collection, connect, mandate, newClient, requestToken } from '../helper.js'
 
-const HTML = { headers: { accept: 'text/html' } }
 const MANDATES = '/api/v1/mandates'
 const COLLECTIONS = '/api/v1/direct-debit'
 
@@ -28,8 +27,7 @@ async function prepare() {
     (await coverage()).operations.find((row: Row) => row.operation === operation)
   const states = async (kind: string): Promise<Split> =>
     (await coverage()).states.find((row: { kind: string }) => row.kind === kind)
-  const page = async (path = '/coverage') => call(client.app, 'GET', `/_sandbox${path}?client=${client.clientId}`, HTML)
-  return { ...client, client, coverage, of, states, page }
+  return { ...client, client, coverage, of, states }
 }
 
 t.test('control plane, GET /coverage: a new client has met its token request, and nothing else', async t => {
@@ -230,45 +228,6 @@ t.test('control plane, GET /coverage: a listed client may have a comma in its id
   t.same(await requestsOf(app, 'client=a,b'), ['a,b', 0, 1])
 })
 
-t.test('control plane, GET /coverage: a request that prefers HTML gets a page, and any other gets JSON', async t => {
-  const { app, clientId } = await prepare()
-  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
-  const types = {
-    'text/html; charset=utf-8': ['text/html', browser, 'application/json;q=0.5, text/html', 'text/*'],
-    'application/json; charset=utf-8': [
-      ...['*/*', 'application/json', 'text/html;q=0.5, application/json', 'text/html;q=0, */*', 'image/png', undefined],
-    ],
-  }
-  for (const [type, values] of Object.entries(types)) {
-    for (const accept of values) {
-      const options = accept === undefined ? {} : { headers: { accept } }
-      const { status, headers } = await call(app, 'GET', `${COVERAGE}?client=${clientId}`, options)
-      t.same([status, headers['content-type'], headers.vary], [200, type, 'accept'], `Accept: ${accept}`)
-    }
-  }
-})
-
-t.test('control plane, GET /coverage: the page runs no script, and has no style but its own', async t => {
-  const { headers, body } = await (await prepare()).page()
-  const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(body) ?? []
-  const policy = String(headers['content-security-policy']).split('; ')
-  t.same(policy, [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    'img-src data:',
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ])
-  t.match(headers, {
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'same-origin',
-    'cache-control': 'no-store',
-  })
-  // The name space of its icon is no address.
-  t.notMatch(body, /<script|style="|(?<!xmlns=')https?:/)
-})
-
 /** The text of a page without its tags and style, with single spaces. */
 const textOf = (page: string) =>
   page
@@ -276,12 +235,12 @@ const textOf = (page: string) =>
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ')
 
-t.test('control plane, GET /coverage: the page shows the report', async t => {
-  const { client, coverage, page } = await prepare()
+t.test('library, Coverage: the page of a stored report shows it', async t => {
+  const { client, coverage } = await prepare()
   await client.post(MANDATES, mandate())
   await client.get(`${MANDATES}?limit=1`)
   const { summary, operations } = await coverage()
-  const { body } = await page()
+  const body = renderCoverage(await coverage())
   const text = textOf(body)
   const titles = { operations: 'Operations', statuses: 'Statuses', errorCodes: 'Error codes', states: 'States' }
   for (const [name, title] of Object.entries({ ...titles, pages: 'Pages' }))
@@ -311,14 +270,14 @@ t.test('control plane, GET /coverage: the page shows the report', async t => {
   t.match(text, 'This page is part of the sandbox, not of the service.')
 })
 
-t.test('control plane, GET /coverage: the page escapes names, and links to nothing of the server', async t => {
+t.test('library, Coverage: the page of a stored report escapes names, and links to nothing of a server', async t => {
   const markup = `<script>alert(1)</script>"'&`
   const app = build(t, { clients: [{ clientId: markup, clientSecret: 'secret' }] })
   const client = await connect(app, 'app')
   await connect(app, markup)
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
   await client.get(MANDATES)
-  const page = async (query: string) => (await call(app, 'GET', `/_sandbox/coverage?${query}`, HTML)).body
+  const page = async (query: string) => renderCoverage((await call(app, 'GET', `/_sandbox/coverage?${query}`)).body)
   const body = await page(`client=${encodeURIComponent(markup)}`)
   t.notMatch(body, '<script')
   t.match(body, "Coverage of &lt;script>alert(1)&lt;/script>&quot;'&amp;<")
@@ -327,45 +286,4 @@ t.test('control plane, GET /coverage: the page escapes names, and links to nothi
     ['data:', '#help'],
   )
   t.match(textOf(await page('client=app')), '✓ Met: 418')
-  t.match(textOf(await page('clients=all')), 'Coverage of all clients')
-})
-
-t.test('console, Pages: the coverage of the client links to the interface, and to that of all clients', async t => {
-  const { client, clientId, page } = await prepare()
-  await client.get(MANDATES)
-  const own = (await page('/console/coverage')).body
-  t.match(textOf(own), /Operations 2 of \d+ /)
-  t.match(own, 'href="../../docs#payments-service/tag/mandates/GET/api/v1/mandates"')
-  t.match(own, `href="../console/coverage?client=${clientId}&amp;clients=all"`)
-  const url = `/_sandbox/console/coverage?client=${clientId}&clients=all`
-  const all = (await call(client.app, 'GET', url, HTML)).body
-  t.match(textOf(all), 'Coverage of all clients')
-  t.match(all, `href="../console/coverage?client=${clientId}"`)
-})
-
-t.test('control plane, GET /coverage: a refusal is a page in a browser, and the envelope for programs', async t => {
-  const locked = build(t, { adminToken: 'open-sesame' })
-  const open = build(t)
-  for (const [app, path, status, code, text] of [
-    [open, '/coverage?client=unknown', 404, 'CLIENT_NOT_FOUND', 'Not Found .*unknown'],
-    [open, '/coverage?cleint=app', 400, 'INVALID_QUERY_PARAMETER', 'Bad Request .*cleint'],
-    [open, `/coverage?client=${encodeURIComponent('<b>token=hush</b>')}`, 404, 'CLIENT_NOT_FOUND', 'token=\\*\\*\\*'],
-  ] as const) {
-    const page = await call(app, 'GET', `/_sandbox${path}`, HTML)
-    t.equal(page.status, status, path)
-    t.match(page.headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'accept' })
-    t.match(page.headers['content-security-policy'], "default-src 'none'")
-    t.match(textOf(page.body), new RegExp(`${text}.* ${status} ${code}`), path)
-    t.notMatch(page.body, /hush|<b>|<script/)
-    const { status: same, body } = await call(app, 'GET', `/_sandbox${path}`)
-    t.match([same, body], [status, { code }])
-  }
-  const forbidden = await call(open, 'GET', COVERAGE, { headers: { ...HTML.headers, host: 'evil.example' } })
-  t.match([forbidden.status, textOf(forbidden.body)], [403, /Forbidden .*FORBIDDEN_HOST/])
-  const refused = await call(locked, 'GET', COVERAGE, HTML)
-  t.match([refused.status, textOf(refused.body)], [401, /Unauthorized .*ADMIN_TOKEN_REQUIRED/])
-  t.match(refused.headers['www-authenticate'], [/^Basic /, /^Bearer /], 'a browser asks for the token')
-  const authorization = 'Bearer open-sesame'
-  const page = await call(locked, 'GET', COVERAGE, { headers: { ...HTML.headers, authorization } })
-  t.match(page.body, 'Coverage of sandbox-client')
 })

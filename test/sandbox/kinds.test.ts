@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { Json } from '../docs/contract.js'
 import type { Client } from '../helper.js'
-import { call, newClient, pluck } from '../helper.js'
+import { build, call, connect, newClient, pluck } from '../helper.js'
+import { bodyFor, makeAll } from '../transitions.js'
 
 const kindsOf = async ({ app }: Client): Promise<Json[]> => (await call(app, 'GET', '/_sandbox/kinds')).body.data
 
@@ -24,43 +25,16 @@ t.test('control plane, Reference: the kinds of records have their words, columns
   t.notOk('lifecycle' in counterparties)
 })
 
-/** Returns the form of a verb for a record, with the values of the record. */
-function bodyFor(record: Json, forms: Json[]): object {
-  const { body, from, half } = forms.find(({ when }) =>
-    Object.entries(when).every(([name, value]) => record[name] === value),
-  )
-  const given = Object.entries<string>(from).filter(([, member]) => record[member] !== undefined)
-  const halves = Object.entries<string>(half).map(([name, member]) => [name, (record[member] / 2).toFixed(2)])
-  return {
-    ...body,
-    ...Object.fromEntries([...given.map(([name, member]) => [name, record[member]]), ...halves]),
-  }
-}
-
-t.test('control plane, Reference: each transition of a kind is made by a call with its form', async t => {
-  const client = await newClient()
-  await client.control('POST', '/seed', { fixture: 'demo' })
-  const { body: before } = await client.control('GET', '/state')
-  for (const { path, reference, regions, lifecycle } of await kindsOf(client)) {
-    for (const { from, verb, to } of lifecycle?.transitions ?? []) {
-      const { data } = await client.read(`/${path}?status=${from}`)
-      const explain = async ({ region, record: { [reference]: name } }: Json) => ({
-        region,
-        ...(await client.read(`/${path}/${name}${regions === 'apart' ? `?region=${region}` : ''}`)),
-      })
-      const explained = await Promise.all(data.map(explain))
-      const found = explained.find(({ legal }) => pluck(legal, 'verb').includes(verb))
-      const { region, record } = found
-      const { label, method, path: url, forms } = lifecycle.verbs.find((one: Json) => one.verb === verb)
-      const address = url.replace(`{${reference}}`, record[reference])
-      const body = bodyFor(record, forms)
-      if (method === 'PATCH') await client.patch(address, body, { region })
-      else await client.control('POST', address.replace('/_sandbox', ''), body)
-      t.equal((await explain(found)).record.status, to, `${label}: ${path} from ${from}`)
-      await client.control('PUT', '/state', before)
-    }
-  }
-})
+t.test(
+  'control plane, Reference: each transition of a kind is made by a call with its form, and by its command',
+  async t => {
+    const app = build(t)
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const client = await connect(app)
+    await client.control('POST', '/seed', { fixture: 'demo' })
+    for (const { name } of await kindsOf(client)) await t.test(name, t => makeAll(t, client, name))
+  },
+)
 
 t.test('control plane, Reference: a claim by its form pays by each method', async t => {
   const client = await newClient()

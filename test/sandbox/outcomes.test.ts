@@ -379,7 +379,7 @@ t.test('control plane, Make the next collection bounce: a wrong outcome is refus
   const before = await client.read('/state')
   const put = ([target, body]: [string, object]) => client.control('PUT', `${target}/outcome`, body)
   const ofCollection = [{ outcome: 7 }, { outcome: 'SIM-FAILED' }].map(body => ['/direct-debit/COL-0001', body])
-  const ofLink = [{ outcome: 'RETURNED' }, { outcome: null }].map(body => [path, body])
+  const ofLink = [{ outcome: 'RETURNED' }, { outcome: 7 }].map(body => [path, body])
   await table(t, put, {
     [missing('outcome')]: [['/direct-debit/COL-0001', {}]],
     [invalid('outcome')]: [...ofCollection, ...ofLink],

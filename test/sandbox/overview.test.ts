@@ -49,9 +49,11 @@ const ROUTES = [
     ...(outcomes ? [`PUT /_sandbox/${path}/:/outcome`] : []),
   ]),
   'GET /_sandbox/upcoming',
+  'GET /_sandbox/search',
   'GET /_sandbox/settings',
   'PUT /_sandbox/settings',
   'GET /_sandbox/scenarios',
+  'GET /_sandbox/scenarios/:',
   'POST /_sandbox/scenarios/:',
   'GET /_sandbox/outcomes',
   'POST /_sandbox/outcomes',
@@ -77,6 +79,7 @@ const ROUTES = [
   'GET /_sandbox/deprecations',
   'PUT /_sandbox/deprecations',
   'DELETE /_sandbox/deprecations',
+  'POST /_sandbox/tokens',
   'POST /_sandbox/tokens/expire',
 ]
 
@@ -131,9 +134,15 @@ t.test('control plane, GET /clients: client id, fixture, counts and time of ever
   const answer = await call(app, 'GET', '/_sandbox/clients')
   t.equal(answer.status, 200)
   t.same(answer.body.data, [
-    { clientId: 'sandbox-client', fixture: 'demo', counts: DEMO, now: MONDAY },
-    { clientId: 'listed', fixture: 'demo', counts: DEMO, now: MONDAY },
-    { clientId: 'acme', fixture: 'empty', counts: { ...NO_RECORDS, mandates: 1 }, now: '2026-11-03T09:00:00Z' },
+    { clientId: 'sandbox-client', fixture: 'demo', counts: DEMO, now: MONDAY, hasKnownSecret: true },
+    { clientId: 'listed', fixture: 'demo', counts: DEMO, now: MONDAY, hasKnownSecret: false },
+    {
+      clientId: 'acme',
+      fixture: 'empty',
+      counts: { ...NO_RECORDS, mandates: 1 },
+      now: '2026-11-03T09:00:00Z',
+      hasKnownSecret: false,
+    },
   ])
 })
 
@@ -184,7 +193,7 @@ t.test('control plane, Reference: an unknown client is 404 on every call that ac
   for (const route of tenantCalls) {
     const [method = '', path = ''] = route.split(' ')
     const body = route === 'PUT /_sandbox/state' ? state : bodies[route]
-    const url = `${path.replace(':', route.includes('requests/:') ? '1' : 'ref-00001')}?client=nobody`
+    const url = `${path.replace(':', route.includes('requests/:') ? '1' : 'ref-00001')}?client=nobody${route.endsWith('/search') ? '&q=x' : ''}`
     const answer = await call(app, method, url, { body })
     seen.push([route, answer.status, answer.body.code, answer.body.field, answer.body.message.includes('"nobody"')])
   }

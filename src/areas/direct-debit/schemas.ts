@@ -11,6 +11,7 @@ import {
   Moment,
   named,
   OneOf,
+  orNull,
   pageParameters,
   titled,
 } from '../../core/schemas.js'
@@ -207,6 +208,6 @@ export const CollectionVerbBody = Type.Object(
 /** The outcome that the control plane gives to a collection. */
 export const CollectionOutcomeBody = titled(
   'CollectionOutcome',
-  Type.Object({ outcome: assumed(Outcome, 'The outcome of the collection.') }),
+  Type.Object({ outcome: assumed(orNull(Outcome), 'The outcome of the collection; null: none, it settles.') }),
   { outcome: 'RETURNED-AM04' },
 )

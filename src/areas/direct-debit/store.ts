@@ -106,7 +106,7 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
   }
 
   /** Returns the outcomes that a collection can still have. @throws COLLECTION_NOT_FOUND */
-  possibleOutcomes(collectionReference: string): readonly Outcome[] {
+  override possibleOutcomes(collectionReference: string): readonly Outcome[] {
     const { record } = this.entry('EU', collectionReference)
     const legal = this.legal(record)
     return outcomes.filter(outcome => isPossible(outcome, record.status, legal))
@@ -116,7 +116,9 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
    * Gives a collection an outcome, for the control plane. It replaces an earlier one.
    * @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION naming the outcomes that are still possible
    */
-  setOutcome(collectionReference: string, name: CollectionOutcome): void {
+  setOutcome(collectionReference: string, given: CollectionOutcome | null): void {
+    // It wins over the outcome of the debtor reference.
+    const name = given ?? 'SETTLED'
     const possible = this.possibleOutcomes(collectionReference).map(({ outcome }) => outcome)
     const entry = this.entry('EU', collectionReference)
     if (!possible.includes(name)) {

@@ -11,6 +11,7 @@ import {
   Moment,
   named,
   OneOf,
+  orNull,
   Text,
   titled,
 } from '../../core/schemas.js'
@@ -226,6 +227,6 @@ export const PayoutLinkParams = Type.Object({
 /** The outcome that the control plane gives to a link. */
 export const PayoutLinkOutcomeBody = titled(
   'PayoutLinkOutcome',
-  Type.Object({ outcome: assumed(OneOf(...PAYOUT_LINK_OUTCOMES), 'The outcome of the link.') }),
+  Type.Object({ outcome: assumed(orNull(OneOf(...PAYOUT_LINK_OUTCOMES)), 'The outcome of the link; null: none.') }),
   { outcome: 'FAILED' },
 )

@@ -148,7 +148,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
   }
 
   /** @throws PAYOUT_LINK_NOT_FOUND */
-  possibleOutcomes(payoutLinkId: string) {
+  override possibleOutcomes(payoutLinkId: string) {
     return STEERABLE_STATUSES.includes(this.read(payoutLinkId).status) ? payoutLinkOutcomes : []
   }
 
@@ -156,7 +156,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
    * Gives a link an outcome, for the control plane. It replaces an earlier one.
    * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION
    */
-  setOutcome(payoutLinkId: string, outcome: PayoutLinkOutcome): void {
+  setOutcome(payoutLinkId: string, outcome: PayoutLinkOutcome | null): void {
     const entry = this.#entryOf(payoutLinkId)
     const { status } = entry.record
     if (!STEERABLE_STATUSES.includes(status)) {
@@ -166,7 +166,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
         `The outcome ${outcome} is not possible for a payout link that is ${status}, only for ${states}.`,
       )
     }
-    this.replace(entry, { outcome })
+    this.replace(entry, { outcome: outcome ?? undefined })
   }
 
   /** Refuses the match of an armed outcome that no new link can meet. @throws INVALID_FIELD */

@@ -1,7 +1,11 @@
 import { firstIndex } from './list.js'
 
-/** The cause of a transition: an API call, time, a call of the control plane, or an outcome on demand. */
-export type Cause = 'api' | 'time' | 'control' | 'outcome'
+/**
+ * The causes of transitions: an API call, time, a call of the control plane, an outcome on demand, a step of a scenario, and a
+ * page of the console.
+ */
+export const CAUSES = ['api', 'time', 'control', 'outcome', 'scenario', 'console'] as const
+export type Cause = (typeof CAUSES)[number]
 
 /** One transition of one record (control plane, Shapes). */
 export interface Event {
@@ -49,9 +53,12 @@ export function createEventLog(earlier: readonly Event[] = []) {
   const listeners = new Map<string, (event: Event) => void>()
 
   return {
+    /** Names the sender of the present request, where it is no app: the cause of what it does. */
+    sender: undefined as 'scenario' | 'console' | undefined,
     /** Appends an event and returns its `seq`. */
-    append({ at, kind, reference, from, to, reasonCode, cause }: NewEvent): number {
+    append({ at, kind, reference, from, to, reasonCode, cause: given }: NewEvent): number {
       const seq = events.length + 1
+      const cause = (given === 'api' || given === 'control') && this.sender ? this.sender : given
       events.push({ seq, at, kind, reference, from, to, cause, ...(reasonCode !== undefined && { reasonCode }) })
       return seq
     },

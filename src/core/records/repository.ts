@@ -45,7 +45,7 @@ export interface StoredRecord extends Placed<unknown> {
 export interface SearchQuery extends PageQuery {
   readonly region?: Region | undefined
   readonly status?: string | undefined
-  /** A part of the reference, in any case. */
+  /** A part of the reference, or of another text of the record, in any case. */
   readonly search?: string | undefined
   /** Members with their values, such as a reference of another kind. */
   readonly members?: Readonly<Record<string, string>> | undefined
@@ -57,15 +57,23 @@ export interface Found<R> extends Placed<R> {
   readonly createdAt: string
 }
 
-/** One page of a list without its total. */
+/** One page of a search. */
 export interface Page<T> {
   readonly data: readonly T[]
+  /** The number of records that fit, on all pages. */
+  readonly total: number
   /** Null: this is the last page. */
   readonly nextCursor: string | null
 }
 
 /** The most records of a page of a search. */
 export const MAX_FOUND = 50
+
+/** Returns whether a text of a value has a part, which is in lower case. */
+function hasText(value: unknown, part: string): boolean {
+  if (typeof value === 'string') return value.toLowerCase().includes(part)
+  return value !== null && typeof value === 'object' && Object.values(value).some(member => hasText(member, part))
+}
 
 interface RegionRecords<E> {
   readonly byReference: Map<string, E>
@@ -188,22 +196,34 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     const before = cursor === undefined ? undefined : this.#searches.decode(cursor)
     const found: E[] = []
     let rest = MAX_WEIGHT
-    const next = this.#newestFirst(region === undefined ? REGIONS : [region], before)
+    const searched = region === undefined ? REGIONS : [region]
+    const total = this.#totalOf(searched, query)
+    const next = this.#newestFirst(searched, before)
     for (let entry = next(); entry !== undefined; entry = next()) {
       if (!this.#isWanted(entry.record, query)) continue
       const last = found.at(-1)
       if ((found.length === limit || rest <= 0) && last !== undefined)
-        return { data: found.map(show), nextCursor: this.#searches.encode(last) }
+        return { data: found.map(show), total, nextCursor: this.#searches.encode(last) }
       found.push(entry)
       rest -= this.weightOf(entry.record)
     }
-    return { data: found.map(show), nextCursor: null }
+    return { data: found.map(show), total, nextCursor: null }
+  }
+
+  /** Counts the records that fit a search. */
+  #totalOf(searched: readonly Region[], query: SearchQuery): number {
+    const isAny = query.status === undefined && query.search === undefined && query.members === undefined
+    const counts = searched.map(region => {
+      const { entries } = this.#regions[region]
+      return isAny ? entries.length : entries.filter(({ record }) => this.#isWanted(record, query)).length
+    })
+    return counts.reduce((sum, count) => sum + count, 0)
   }
 
   #isWanted(record: R, { status, search = '', members = {} }: SearchQuery): boolean {
     const given = record as Members
     if (status !== undefined && given.status !== status) return false
-    if (!this.referenceOf(record).toLowerCase().includes(search.toLowerCase())) return false
+    if (search !== '' && !hasText(record, search.toLowerCase())) return false
     return Object.entries(members).every(([name, value]) => given[name] === value)
   }
 

@@ -28,6 +28,20 @@ export interface StatefulSnapshot<R> extends Snapshot<R> {
   readonly timeline: number[]
 }
 
+/** An outcome that a record can still have. */
+export interface PossibleOutcome {
+  readonly outcome: string
+  readonly description: string
+}
+
+/** An automatic transition to come. */
+export interface Forecast {
+  readonly at: string
+  readonly to: string
+  readonly cause: Cause
+  readonly reasonCode?: string
+}
+
 /** The explanation of a record: its history, its next transition and all legal ones (control plane, Shapes). */
 export interface Explained<R> {
   readonly record: R
@@ -35,11 +49,18 @@ export interface Explained<R> {
   readonly timeline: readonly Event[]
   /** The number of earlier events. Absent: none. */
   readonly omitted?: number
-  readonly next: { readonly at: string; readonly to: string } | null
+  readonly next: Pick<Forecast, 'at' | 'to'> | null
+  /** All automatic transitions to come, in order: the first one is `next`. */
+  readonly forecast: readonly Forecast[]
   readonly legal: readonly LegalTransition[]
+  /** The outcomes that the record can still have. Absent: its kind has none. */
+  readonly outcomes?: readonly PossibleOutcome[]
   /** Why the last scheduled transition has failed. Absent: it has not. */
   readonly failed?: string
 }
+
+/** The most transitions of a forecast. */
+const MAX_FORECAST = 20
 
 /** The most events of an explanation. A bill can have any number of them. */
 const MAX_EXPLAINED = 100
@@ -107,6 +128,11 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   /** Returns the transitions of a record that are legal now. */
   protected legal({ status }: R): readonly LegalTransition[] {
     return legalTransitions(this.lifecycle, status)
+  }
+
+  /** Returns the outcomes that a record can still have; undefined: its kind has none. */
+  possibleOutcomes(_reference: string): readonly PossibleOutcome[] | undefined {
+    return undefined
   }
 
   /** Returns the members that a transition of the control plane sets. @throws as the transition */
@@ -263,6 +289,20 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
     })
   }
 
+  /** Lists the transitions to come. A step depends only on the record, so it tells those after the next one, too. */
+  #forecastOf({ record: present, nextStep }: StatefulEntry<R, V>): Forecast[] {
+    const forecast: Forecast[] = []
+    let record = present
+    for (let step = nextStep; step !== null && forecast.length < MAX_FORECAST; step = this.#stepOf(record)) {
+      const { to, cause } = this.#comingOf(step, record)
+      const at = formatInstant(step.at)
+      const reason = step.reasonCode === undefined ? {} : { reasonCode: step.reasonCode }
+      forecast.push({ at, to, cause, ...reason })
+      record = { ...record, status: to as S, updatedAt: at, ...reason }
+    }
+    return forecast
+  }
+
   /**
    * Explains a record.
    * @param publicUrl the address of the server for the reader, without a trailing slash
@@ -270,14 +310,20 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
    * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
    */
   explain(reference: string, publicUrl: string, region?: Region): Explained<R> {
-    const { record, timeline, nextStep, failure } = this.entry(region, reference)
+    const entry = this.entry(region, reference)
+    const { record, timeline, failure } = entry
+    const forecast = this.#forecastOf(entry)
+    const [next] = forecast
+    const outcomes = this.possibleOutcomes(reference)
     const { events, omitted } = this.context.events.latestOf(timeline, MAX_EXPLAINED)
     return {
       record: this.shown(record, publicUrl),
       timeline: events,
       ...(omitted > 0 && { omitted }),
-      next: nextStep && { at: formatInstant(nextStep.at), to: this.#comingOf(nextStep, record).to },
+      next: next === undefined ? null : { at: next.at, to: next.to },
+      forecast,
       legal: this.legal(record),
+      ...(outcomes && { outcomes: outcomes.map(({ outcome, description }) => ({ outcome, description })) }),
       ...(failure && { failed: failure.reason }),
     }
   }

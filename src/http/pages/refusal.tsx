@@ -11,13 +11,6 @@ import { pageHeaders } from './headers.js'
 import { prefersHtml } from './prefers-html.js'
 import { commonStyles } from './styles.js'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether the route answers a page to requests that prefer HTML, also if it refuses them. Links may open it. */
-    hasPage?: boolean
-  }
-}
-
 const styles = `${commonStyles}
 main { max-width: 40rem; margin: 0 auto; padding: 1rem; }
 .sheet { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1.5rem; }

@@ -19,7 +19,10 @@ export const listClients = call({
   isGlobal: true,
   summary: 'All tenants: client id, fixture, record counts, time',
   response: schemas.ClientList,
-  handle: async ({ storage }) => ({ data: await storage.all(summaryOf) }),
+  async handle({ storage, registry }) {
+    const all = await storage.all(summaryOf)
+    return { data: all.map(one => ({ ...one, hasKnownSecret: registry.knownSecretOf(one.clientId) !== undefined })) }
+  },
 })
 
 export const verifyCredentials = call({
@@ -82,6 +85,14 @@ export const removeClient = call({
     if (!registry.has(clientId)) throw errors.clientNotFound(clientId, 'clientId')
     return { removed: registry.remove(clientId, realNow) ? 1 : 0 }
   },
+})
+
+export const createToken = call({
+  command: 'tokens create',
+  summary: 'Issue an access token of the tenant without its secret',
+  description: 'It is no request of the app: it triggers no fault, and is not in the request log.',
+  response: schemas.CreatedToken,
+  handle: ({ tenant }) => tenant().tokens.issue(),
 })
 
 export const expireTokens = call({

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component, like, Text } from '../../core/schemas.js'
+import { assumed, component, like, OneOf, Text } from '../../core/schemas.js'
 import { ClientId, Counts, Now } from '../schemas.js'
 
 const tenantSummary = {
@@ -9,7 +9,15 @@ const tenantSummary = {
   now: Now,
 }
 export const ClientList = component('ClientList', {
-  data: assumed(Type.Array(Type.Object(tenantSummary)), 'All tenants.'),
+  data: assumed(
+    Type.Array(
+      Type.Object({
+        ...tenantSummary,
+        hasKnownSecret: assumed(Type.Boolean(), 'Whether the secret is the documented one of the demo client.'),
+      }),
+    ),
+    'All tenants.',
+  ),
 })
 
 export const ClientParams = Type.Object({
@@ -50,5 +58,12 @@ export const ForkRequest = component(
   { clientId: 'job-{{client}}' },
 )
 export const ForkResult = component('ForkResult', { clientId: assumed(Type.String(), 'The client id of the copy.') })
+
+export const CreatedToken = component('CreatedToken', {
+  access_token: assumed(Type.String(), 'The token.'),
+  expires_in: assumed(Type.Integer(), 'The lifetime in seconds of the tenant.'),
+  scope: assumed(Type.String(), 'The scope.'),
+  token_type: assumed(OneOf('Bearer'), 'The type of the token.'),
+})
 
 export const TokensExpired = component('TokensExpired', { clientId: ClientId, now: Now })

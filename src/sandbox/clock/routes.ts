@@ -30,10 +30,12 @@ export const advanceClock = call({
   summary: 'Move the clock forward by a duration, to a moment, or to the next event; all that is due happens first',
   description:
     'The body has exactly one of `by`, `to` and `toNextEvent`. All due transitions happen before the answer, in ' +
-    'order and each at its own time. A running clock continues from the new time. Tokens can expire.',
+    'order and each at its own time. A running clock continues from the new time. Tokens can expire. With `dryRun`, the ' +
+    'answer is the same, and nothing has happened.',
   body: schemas.ClockAdvance,
   response: schemas.ClockAdvanced,
-  handle: ({ tenant, body }) => advance(tenant(), body),
+  handle: ({ tenant, body }) =>
+    body.dryRun === true ? tryOut(tenant(), () => advance(tenant(), body)) : advance(tenant(), body),
 })
 
 export const listUpcoming = call({
@@ -51,6 +53,20 @@ const clockOf = ({ clock }: Tenant) => ({
   mode: clock.mode(),
   rate: clock.rate(),
 })
+
+/** Returns the result of some work on a tenant, and undoes the work. */
+function tryOut<T>(tenant: Tenant, work: () => T): T {
+  let done: { readonly result: T } | undefined
+  try {
+    tenant.attempt(() => {
+      done = { result: work() }
+      throw done
+    })
+  } catch (error) {
+    if (error !== done) throw error
+  }
+  return (done as { readonly result: T }).result
+}
 
 /** The maximum number of transitions in an answer. */
 const MOST_TRANSITIONS = 10_000

@@ -40,10 +40,16 @@ export const ClockAdvance = Type.Object(
         'Moves the clock to the next scheduled transition of any record. Without one, the clock stays as it is.',
       ),
     ),
+    dryRun: Type.Optional(
+      assumed(
+        Type.Boolean({ 'x-expected': 'true or false' }),
+        'true: the answer is the same, and nothing has happened. Default: false.',
+      ),
+    ),
   },
   {
     title: 'ClockAdvance',
-    description: 'Exactly one of the members.',
+    description: 'Exactly one of `by`, `to` and `toNextEvent`.',
     anyOf: [{ required: ['by'] }, { required: ['to'] }, { required: ['toNextEvent'] }],
     examples: [{ by: 'PT15M' }],
   },

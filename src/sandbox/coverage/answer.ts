@@ -1,33 +1,23 @@
 import type { Static } from '@sinclair/typebox'
 import { errors } from '../../core/errors.js'
-import { pageHeaders } from '../../http/pages/headers.js'
-import { prefersHtml } from '../../http/pages/prefers-html.js'
 import { DEMO_CLIENT } from '../../tenants/registry.js'
 import type { CallContext } from '../route.js'
 import type { Report } from './report.js'
 import { reportOf } from './report.js'
 import type { CoverageQuery } from './schemas.js'
 import { MOST_CLIENTS } from './schemas.js'
-import { nameOfClients, renderCoverage } from './views/coverage.js'
-import { styles } from './views/styles.js'
-
-const PAGE_HEADERS = pageHeaders(styles)
 
 type Call = CallContext<undefined, Static<typeof CoverageQuery>, undefined>
 
 /**
- * Answers a request with the coverage of clients: as a page if the request prefers HTML, else as a report.
+ * Reports the coverage of clients.
  * Rejects with CLIENT_NOT_FOUND, MALFORMED_REQUEST (both parameters), INVALID_QUERY_PARAMETER (too many clients),
  * SERVICE_UNAVAILABLE.
  */
-export async function answerCoverage(call: Call): Promise<Report | string> {
-  const { request, reply, coverage, documented } = call
+export async function answerCoverage(call: Call): Promise<Report> {
+  const { coverage, documented } = call
   const asked = await askedClients(call)
-  const report = reportOf(asked === 'all' ? coverage.clients() : asked, coverage.read(asked), documented)
-  reply.header('vary', 'accept')
-  if (!prefersHtml(request)) return report
-  reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')
-  return renderCoverage(report, nameOfClients(report, asked === 'all'))
+  return reportOf(asked === 'all' ? coverage.clients() : asked, coverage.read(asked), documented)
 }
 
 /** Returns the clients that a request names. */

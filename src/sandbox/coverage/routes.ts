@@ -9,10 +9,8 @@ export const getCoverage = call({
   description:
     'Only requests of the API count, and only those with an answer. Only errors that an app has to handle can ' +
     'be missed. A fork counts for its origin too, also after it is gone, until the origin is reset. The coverage is ' +
-    'kept in memory, of one server: each server of a database counts its own answers, and a start begins again. A ' +
-    'request that prefers HTML gets a page.',
+    'kept in memory, of one server: each server of a database counts its own answers, and a start begins again.',
   querystring: CoverageQuery,
   response: CoverageReport,
-  hasPage: true,
   handle: answerCoverage,
 })

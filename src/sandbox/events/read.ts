@@ -12,6 +12,10 @@ type Query = Static<typeof EventQuery>
 const MOST = 1000
 
 function pageOf({ events }: Tenant, query: Query, after: number) {
+  if (query.limit !== undefined) {
+    const { events: all } = events.select(after, query, Infinity)
+    return { data: all.slice(-query.limit), last: events.last() }
+  }
   const { events: data, areAll } = events.select(after, query, MOST)
   return { data, last: areAll ? events.last() : (data.at(-1)?.seq ?? after) }
 }

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { REASONED, reasonCodes } from '../../areas/direct-debit/reason-codes.js'
 import type { Area, EventKind } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
+import { CAUSES } from '../../core/records/events.js'
 import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
 import { After, client, integer, Position } from '../schemas.js'
 
@@ -28,9 +29,10 @@ export const Event = component('Event', {
   seq: assumed(Position, 'The number of the event, from 1.'),
   ...change,
   cause: assumed(
-    OneOf('api', 'time', 'control', 'outcome'),
+    OneOf(...CAUSES),
     'api: a request of the API, or of the page of a payout link. time: the passing of time. ' +
-      'control: a call of the control plane, or a fixture. outcome: an outcome on demand.',
+      'control: a call of the control plane, or a fixture. outcome: an outcome on demand. scenario: a step of a scenario. ' +
+      'console: a page of the console, which sends the header `Sandbox-Sender: console`.',
   ),
 })
 
@@ -40,6 +42,7 @@ export const EventQuery = Type.Object({
   kind: Type.Optional(assumed(change.kind, 'Only events of records of this kind.')),
   reference: Type.Optional(assumed(Text(1, 128), 'Only events of the record with this reference or id.')),
   to: Type.Optional(assumed(State, 'Only events with this state after the transition.')),
+  limit: Type.Optional(assumed(integer(1, 1000), 'The maximum number of events: the latest that match. Default: all.')),
   wait: Type.Optional(
     assumed(
       integer(0, 60),

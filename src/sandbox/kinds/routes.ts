@@ -4,6 +4,7 @@ import type { Region } from '../../core/domain/regions.js'
 import type { ErrorCode } from '../../core/errors.js'
 import { assumed, labelled } from '../../core/schemas.js'
 import { toNoun, toTitle, toWords } from '../../core/words.js'
+import { recordKindOf } from '../request-log/state.js'
 import type { CallContext, ControlRoute } from '../route.js'
 import { call, GET, POST, PUT } from '../route.js'
 import { ClientQuery } from '../schemas.js'
@@ -38,13 +39,29 @@ const searchOf = ({ name, path, command, lifecycle, record }: Kind) =>
       command,
       summary: `Search the ${toWords(name)} of all regions, newest first`,
       description:
-        'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
-        'following pages.',
+        'Without a condition, a page reads no more records than it needs. Records that are added later neither repeat nor ' +
+        'shift the following pages.',
       querystring: schemas.searchQuery(lifecycle?.states),
       response: schemas.searchResult(`${toTitle(name)}Found`, record),
       handle: ({ tenant, query }) => tenant()[name].search(query),
     }),
   })
+
+/** Searches all kinds. */
+export const searchRecords = call({
+  command: 'search',
+  example: { q: 'acme' },
+  errors: ['MISSING_FIELD'],
+  summary: 'Search the records of all kinds and regions by a reference, a name or another text',
+  querystring: schemas.AnyQuery,
+  response: schemas.AnyFound,
+  handle({ tenant, query: { q, limit = 20 } }) {
+    const pages = kinds.map(kind => ({ kind: recordKindOf(kind), ...tenant()[kind.name].search({ search: q, limit }) }))
+    const data = pages.flatMap(({ kind, data }) => data.map(found => ({ kind, ...found })))
+    data.sort((one, other) => (one.createdAt < other.createdAt ? 1 : one.createdAt > other.createdAt ? -1 : 0))
+    return { data: data.slice(0, limit), total: pages.reduce((sum, { total }) => sum + total, 0) }
+  },
+})
 
 /** The calls of one record of a kind: its transitions, its outcome, and its explanation. */
 function callsOf({ name, path, noun, title, command, reference, notFound, regions, record, ...kind }: Kind) {
@@ -64,7 +81,8 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
     // Only kinds with a lifecycle come here, and the schemas have checked the parameters.
     const store = tenant()[name] as unknown as SteeredStore
     const given = (params as Readonly<Record<string, string>>)[reference] as string
-    return { store, given, region, explain: () => store.explain(given, request.sandbox.publicUrl, region) }
+    const explain = () => store.explain(given, request.sandbox.publicUrl, region)
+    return { store, given, region, explain }
   }
 
   const transitions = Object.entries(lifecycle.transitions).flatMap(([verb, row]) => {
@@ -94,12 +112,12 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
         ...changing,
         command: `${command} outcome`,
         summary: `Give a ${noun} an outcome, if its state still allows it`,
-        description: `The outcome replaces an earlier one. ${description}`,
+        description: `The outcome replaces an earlier one; null: none, the record goes its usual way. ${description}`,
         example: { [reference]: example },
         body,
         handle(call) {
           const { store, given, explain } = recordOf(call)
-          store.setOutcome(given, (call.body as { outcome: string }).outcome)
+          store.setOutcome(given, (call.body as { outcome: string | null }).outcome)
           return explain()
         },
       }),

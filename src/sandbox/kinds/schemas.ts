@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
 import { MAX_FOUND } from '../../core/records/repository.js'
-import { assumed, component, Moment, OneOf, pageParameters, Text } from '../../core/schemas.js'
+import { assumed, component, like, Moment, OneOf, pageParameters, Text } from '../../core/schemas.js'
 import { Event, KnownReason, State } from '../events/schemas.js'
 import { client, integer, pageOf } from '../schemas.js'
 
@@ -17,23 +17,51 @@ export const searchQuery = (states: readonly string[] | undefined) =>
   Type.Object({
     ...client,
     search: Type.Optional(
-      assumed(Text(1, 128), 'Only records whose reference or id contains this text, in upper or lower case.'),
+      assumed(Text(1, 128), 'Only records with this text in the reference, a name or another member, in any case.'),
     ),
     region: Type.Optional(assumed(OneOf(...REGIONS), 'Only records of this region. Default: all regions.')),
     ...stateQuery(states),
     cursor,
     limit: Type.Optional(assumed(integer(1, MAX_FOUND), `The maximum number of records. Default: ${MAX_FOUND}.`)),
   })
+const total = assumed(Type.Integer(), 'The number of records that fit, on all pages.')
+const found = {
+  region: assumed(OneOf(...REGIONS), 'The region of the record.'),
+  createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
+}
 export const searchResult = <R extends TSchema>(title: string, record: R) =>
   pageOf(
     title,
-    Type.Object({
-      region: assumed(OneOf(...REGIONS), 'The region of the record.'),
-      createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
-      record: assumed(record, 'The record.'),
-    }),
+    Type.Object({ ...found, record: assumed(record, 'The record.') }),
     'The records of the page, newest first.',
+    { total },
   )
+
+export const AnyQuery = Type.Object({
+  ...client,
+  q: assumed(like(Text(1, 128), 'acme'), 'A text of a record: its reference, a name or another member, in any case.'),
+  limit: Type.Optional(assumed(integer(1, MAX_FOUND), 'The maximum number of records. Default: 20.')),
+})
+export const AnyFound = component('RecordsFound', {
+  data: assumed(
+    Type.Array(
+      Type.Object({
+        kind: assumed(Type.String(), 'The kind of the record, as in events, such as `payoutLink`.'),
+        ...found,
+        record: assumed(Type.Any(), 'The record.'),
+      }),
+    ),
+    'The records, newest first.',
+  ),
+  total,
+})
+
+const step = Type.Object({
+  at: assumed(Moment, 'The time of the transition on the clock of the tenant.'),
+  to: assumed(State, 'The state after the transition.'),
+  cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
+  reasonCode: Type.Optional(assumed(KnownReason, 'The reason code of the transition. Absent: none.')),
+})
 
 /** The schema of the explanation of a record. */
 export const explained = <R extends TSchema>(title: string, record: R) =>
@@ -46,13 +74,25 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
     omitted: Type.Optional(assumed(Type.Integer(), 'The number of earlier events. Absent: none.')),
     next: assumed(
       Type.Unsafe<{ at: string; to: string } | null>({
-        ...Type.Object({
-          at: assumed(Moment, 'The time of the transition on the clock of the tenant.'),
-          to: assumed(State, 'The state after the transition.'),
-        }),
+        ...Type.Pick(step, ['at', 'to']),
         type: ['object', 'null'],
       }),
       'The next automatic transition; null: none.',
+    ),
+    forecast: assumed(
+      Type.Array(step),
+      'All automatic transitions to come, in order, as long as nothing else changes the record. The first one is `next`.',
+    ),
+    outcomes: Type.Optional(
+      assumed(
+        Type.Array(
+          Type.Object({
+            outcome: assumed(Type.String(), 'The name of the outcome.'),
+            description: assumed(Type.String(), 'The effect on the record.'),
+          }),
+        ),
+        'The outcomes that the record can still have. Absent: its kind has none.',
+      ),
     ),
     legal: assumed(
       Type.Array(

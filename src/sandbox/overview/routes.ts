@@ -15,6 +15,7 @@ export const getOverview = call({
       version: about.version,
       uptime: Math.floor((realNow - about.startedAt) / 1000),
       seed: registry.seed,
+      isLocked: about.isLocked,
       tenants: counts.length,
       records: sum(counts),
       routes: routes.map(({ method, url, summary }) => ({ method, path: `/_sandbox${url}`, summary })),

@@ -11,6 +11,7 @@ export const Overview = component('Overview', {
   version: assumed(Type.String(), 'The release of the program.'),
   uptime: assumed(Type.Integer(), 'Whole seconds since the start.'),
   seed: assumed(Type.String(), 'The seed of ids, tokens and random numbers.'),
+  isLocked: assumed(Type.Boolean(), 'Whether the control plane requires an admin token.'),
   tenants: assumed(Type.Integer(), 'The number of tenants.'),
   records: assumed(Counts, 'The numbers of records of all tenants together.'),
   routes: assumed(

@@ -5,6 +5,12 @@ import { After, client, integer, Now } from '../schemas.js'
 const Method = OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')
 
 const Flag = Type.Boolean({ 'x-expected': 'true or false' })
+/** A status, or a class of them. */
+const Statuses = Type.Unsafe<number | string>({
+  type: ['integer', 'string'],
+  pattern: '^[1-5](\\d\\d|[xX]{2})$',
+  'x-expected': 'a status such as 404, or 4xx',
+})
 const LAST = 999_999_999_999_999
 
 export const RequestQuery = Type.Object({
@@ -12,9 +18,14 @@ export const RequestQuery = Type.Object({
   after: Type.Optional(assumed(After, 'Only requests with a higher `seq`. Default: 0.')),
   method: Type.Optional(assumed(Method, 'Only requests with this method.')),
   path: Type.Optional(assumed(Text(1, 500), 'Only requests with this path. `*` matches any text, with slashes.')),
-  status: Type.Optional(assumed(integer(100, 599), 'Only requests with this status of the answer.')),
+  status: Type.Optional(
+    assumed(Statuses, 'Only requests with this status of the answer, such as `404`, or of a class, such as `4xx`.'),
+  ),
   errors: Type.Optional(assumed(Flag, 'true: only requests with a status of 400 or above, or without an answer.')),
   hints: Type.Optional(assumed(Flag, 'true: only requests with a hint.')),
+  reference: Type.Optional(
+    assumed(Text(1, 128), 'Only requests that created, read, changed or named a record with this reference or id.'),
+  ),
   format: Type.Optional(assumed(OneOf('json', 'har'), 'har: the answer is a HAR 1.2 document. Default: json.')),
   before: Type.Optional(assumed(integer(1, LAST), 'Only requests with a lower `seq`.')),
   limit: Type.Optional(
@@ -47,6 +58,7 @@ const requestLine = {
 export const LoggedRequest = component('LoggedRequest', {
   seq: requestLine.seq,
   at: Now,
+  receivedAt: assumed(Type.String(), 'The real time of the request, in UTC with milliseconds.'),
   method: requestLine.method,
   path: requestLine.path,
   query: assumed(Type.Any(), 'The query parameters by name. A repeated one is a list.'),
@@ -72,6 +84,15 @@ export const LoggedRequest = component('LoggedRequest', {
       'lacks has the path as `missing`.',
   ),
   hints: assumed(Type.Array(Type.String()), 'The sentences of the header `Sandbox-Hint`.'),
+  records: assumed(
+    Type.Array(
+      Type.Object({
+        kind: assumed(Type.String(), 'The kind of the record, as in events, such as `payoutLink`.'),
+        reference: assumed(Type.String(), 'The reference or id of the record.'),
+      }),
+    ),
+    'The records that the request created, read, changed or named, at most 20. A list has none.',
+  ),
 })
 export const RequestList = component('RequestList', {
   data: assumed(Type.Array(LoggedRequest), 'The requests that match, in order.'),

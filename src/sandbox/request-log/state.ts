@@ -1,9 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Area } from '../../areas/index.js'
+import { areas } from '../../areas/index.js'
 import { createGlob } from '../../core/glob.js'
 import { firstIndex } from '../../core/records/list.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
+import { toNoun } from '../../core/words.js'
 import { FORM, FORM_LIMIT } from '../../http/form.js'
 import { hintsOf } from '../../http/hints.js'
 import {
@@ -25,6 +28,8 @@ export interface LoggedExchange {
   readonly seq: number
   /** YYYY-MM-DDThh:mm:ssZ, of the tenant. */
   readonly at: string
+  /** The real time, in UTC with milliseconds. */
+  readonly receivedAt: string
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string | string[]>>
@@ -48,6 +53,8 @@ export interface LoggedExchange {
     readonly missing?: string
   }[]
   readonly hints: readonly string[]
+  /** The records that it created, read, changed or named. */
+  readonly records: readonly NamedRecord[]
 }
 
 /**
@@ -57,6 +64,8 @@ export interface LoggedExchange {
 export interface Exchange {
   /** The time of the tenant. */
   readonly at: Instant
+  /** The real time, in milliseconds. */
+  readonly receivedAt: number
   readonly method: string
   /** As received. */
   readonly target: string
@@ -91,6 +100,8 @@ export interface RequestFilter {
   readonly errors?: boolean | undefined
   /** Whether the answer had hints. */
   readonly hints?: boolean | undefined
+  /** Only requests that name a record with this reference. */
+  readonly reference?: string | undefined
   /** The most requests: the latest that match. */
   readonly limit?: number | undefined
 }
@@ -216,7 +227,7 @@ export function select<E>(
   filter: RequestFilter = {},
 ): LoggedExchange[] {
   const { after = 0, before = Infinity, method, path, status, errors = false, hints = false } = filter
-  const { limit = Infinity } = filter
+  const { limit = Infinity, reference } = filter
   const isPath = path === undefined ? undefined : createGlob(path)
   const digits = String(status ?? '').replace(/xx/i, '')
   const found: LoggedExchange[] = []
@@ -227,7 +238,9 @@ export function select<E>(
     if (exchange.seq <= after || exchange.seq >= before) continue
     if ((method ?? exchange.method) !== exchange.method || !String(exchange.status).startsWith(digits)) continue
     if ((errors && (exchange.status ?? 500) < 400) || (hints && exchange.hints.length === 0)) continue
-    if (isPath?.(exchange.path) ?? true) found.push(exchange)
+    if (isPath && !isPath(exchange.path)) continue
+    if (reference !== undefined && !exchange.records.some(record => record.reference === reference)) continue
+    found.push(exchange)
   }
   return found.reverse()
 }
@@ -241,6 +254,9 @@ export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): Lo
     seq,
     get at() {
       return formatInstant(exchange.at)
+    },
+    get receivedAt() {
+      return new Date(exchange.receivedAt).toISOString()
     },
     method,
     get path() {
@@ -271,6 +287,9 @@ export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): Lo
     get hints() {
       return isToken ? hints.map(maskHint) : hints
     },
+    get records() {
+      return recordsOf(this)
+    },
   }
 }
 
@@ -278,7 +297,13 @@ export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): Lo
 const OVERHEAD = 2048
 
 /** Returns an exchange as it is kept. */
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload: unknown, at: Instant): Exchange {
+export function exchangeOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  at: Instant,
+  realNow: number,
+): Exchange {
   const { faults, form, bodyText, route, hints, upload } = request.sandbox
   const { method } = request
   const { headers } = request.raw
@@ -299,6 +324,7 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
   })
   return {
     at,
+    receivedAt: Math.round(realNow - reply.elapsedTime),
     method,
     target,
     headers,
@@ -359,4 +385,54 @@ function withoutTexts({
   ...rest
 }: Effect & { message?: string; headers?: object; patch?: object }) {
   return rest
+}
+
+/** A record that a request named. */
+export interface NamedRecord {
+  /** As in events, such as `payoutLink`. */
+  readonly kind: string
+  readonly reference: string
+}
+
+/** The most records of one request. */
+const MOST_NAMED = 20
+
+/** Returns the name of a kind of records in events. Those without states have one of the same form. */
+export const recordKindOf = ({ name, lifecycle }: Pick<Area, 'lifecycle'> & { readonly name: string }): string =>
+  lifecycle?.kind ?? toNoun(name)
+
+/** The kinds with their names. The first part of a path below the API tells the kind. */
+const kinds = Object.entries<Area>(areas).map(([name, area]) => ({ ...area, kind: recordKindOf({ name, ...area }) }))
+
+/**
+ * Lists the records that a request created, read or changed, and those that they name. Of a refused one, these are the records
+ * that it named. A list names none.
+ */
+export function recordsOf({
+  path,
+  status,
+  body,
+  responseBody,
+}: Omit<LoggedExchange, 'records'>): readonly NamedRecord[] {
+  const named = new Map<string, NamedRecord>()
+  const add = (kind: string, reference: unknown) => {
+    if (typeof reference === 'string' && reference !== '') named.set(`${kind} ${reference}`, { kind, reference })
+  }
+  const [, area, reference] = /^\/api\/v1\/([^/]+)(?:\/([^/]+))?/.exec(path) ?? []
+  const own = kinds.find(kind => kind.path === area)
+  if (own && reference !== undefined) add(own.kind, decoded(reference))
+  const answer = Object((status ?? 0) < 400 ? responseBody : undefined) as Record<string, unknown>
+  const isList = Array.isArray(answer.data)
+  for (const source of isList ? [] : [answer, Object(body) as Record<string, unknown>]) {
+    for (const { kind, reference } of kinds) if (Object.hasOwn(source, reference)) add(kind, source[reference])
+  }
+  return [...named.values()].slice(0, MOST_NAMED)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

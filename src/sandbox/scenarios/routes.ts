@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../core/errors.js'
 import { errors } from '../../core/errors.js'
 import { call } from '../route.js'
 import type { Scenario } from './files.js'
-import { run } from './run.js'
+import { onlyCallOf, run } from './run.js'
 import * as schemas from './schemas.js'
 
 /** The errors of the calls that the scenarios of the package make. */
@@ -26,6 +26,29 @@ export const listScenarios = call({
   summary: 'The scenarios with their parameters',
   response: schemas.ScenarioList,
   handle: async ({ scenarios }) => ({ data: [...(await scenarios.load()).values()].map(describe) }),
+})
+
+export const describeScenario = call({
+  command: 'scenarios describe',
+  errors: ['SCENARIO_NOT_FOUND'],
+  summary: 'One scenario, with its story: the steps that the console tells, and the request of each',
+  params: schemas.ScenarioParams,
+  response: schemas.ScenarioDescription,
+  prepare: async ({ scenarios }) => void (await scenarios.load()),
+  handle({ scenarios, tenant, params: { name }, documented }) {
+    const client = tenant()
+    const scenario = scenarios.find(name)
+    if (scenario === undefined) throw errors.scenarioNotFound(name)
+    const requestOf = (step: number) => {
+      const { call, region, params = {}, body } = onlyCallOf(scenario, { step }, client) ?? {}
+      const found = documented.find(({ schema }) => schema.operationId === call)
+      if (found === undefined) return null
+      const path = found.url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] as string))
+      return { method: found.method, path, ...(found.schema.headers ? { region } : {}), body }
+    }
+    const story = scenario.story?.map((step, at) => ({ ...step, request: requestOf(at + 1) }))
+    return { ...describe(scenario), ...(story && { story }) }
+  },
 })
 
 export const runScenario = call({
@@ -52,9 +75,10 @@ export const runScenario = call({
 /** The call that moves a clock. */
 const ADVANCE = 'advanceClock'
 
-const describe = ({ name, summary, parameters, steps }: Scenario) => ({
+const describe = ({ name, summary, title, parameters, steps }: Scenario) => ({
   name,
   summary,
+  ...(title !== undefined && { title }),
   movesClock: steps.some(({ call }) => call === ADVANCE),
   parameters: Object.entries(parameters).map(([name, parameter]) => ({
     name,

@@ -41,6 +41,7 @@ export function run(scenario: Scenario, call: AnyCall): object {
   }
   const values = valuesOf(scenario, given, tenant)
   const steps: { call: string; answer: unknown }[] = []
+  tenant.events.sender = 'scenario'
   for (const [at, step] of scenario.steps.entries()) {
     const { keep = {} } = step
     if (isLeftOut(step, given, values)) continue

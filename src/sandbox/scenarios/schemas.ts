@@ -51,29 +51,37 @@ export const ScenarioResult = component('ScenarioResult', {
   ),
 })
 
-export const ScenarioList = component('ScenarioList', {
-  data: assumed(
+const scenario = {
+  name: assumed(Type.String(), 'The name of the scenario.'),
+  summary: assumed(Type.String(), 'The state that the scenario leaves.'),
+  title: Type.Optional(assumed(Type.String(), 'The label of a button that runs it. Absent: none.')),
+  movesClock: assumed(Type.Boolean(), 'Whether the scenario moves the clock of the client.'),
+  parameters: assumed(
     Type.Array(
       Type.Object({
-        name: assumed(Type.String(), 'The name of the scenario.'),
-        summary: assumed(Type.String(), 'The state that the scenario leaves.'),
-        movesClock: assumed(Type.Boolean(), 'Whether the scenario moves the clock of the client.'),
-        parameters: assumed(
-          Type.Array(
-            Type.Object({
-              name: assumed(Type.String(), 'The name of the parameter.'),
-              description: assumed(Type.String(), 'The meaning of the parameter.'),
-              default: assumed(
-                Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
-                'The value without the parameter; null: none.',
-              ),
-            }),
-          ),
-          'The parameters of the scenario. None is required.',
+        name: assumed(Type.String(), 'The name of the parameter.'),
+        description: assumed(Type.String(), 'The meaning of the parameter.'),
+        default: assumed(
+          Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
+          'The value without the parameter; null: none.',
         ),
       }),
     ),
-    'The scenarios by name.',
+    'The parameters of the scenario. None is required.',
+  ),
+}
+export const ScenarioList = component('ScenarioList', {
+  data: assumed(Type.Array(Type.Object(scenario)), 'The scenarios by name.'),
+})
+
+export const ScenarioDescription = component('Scenario', {
+  ...scenario,
+  story: Type.Optional(
+    assumed(
+      Type.Array(Type.Any()),
+      'The steps in words, as the file has them, each with its `request`: `method`, `path`, `region` and `body`; null: the ' +
+        'scenario makes the step, with its number as `step`. Absent: the scenario has no story.',
+    ),
   ),
 })
 

@@ -133,7 +133,7 @@ export function html(reply: FastifyReply, page: string): string {
 export const headersOf = (embedders: readonly string[]) => ({
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
-    `form-action 'self'; base-uri 'none'; frame-ancestors ${embedders.join(' ') || "'none'"}`,
+    `form-action 'self'; base-uri 'none'; frame-ancestors ${["'self'", ...embedders].join(' ')}`,
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',

@@ -1,0 +1,70 @@
+/** The entry of an error code in the catalogue. */
+import { useEffect, useState } from 'preact/hooks'
+import { useAnswer } from '../api.js'
+import { useApp } from '../app.js'
+import { documentOf, SameCall } from '../forms.js'
+import { Card, Facts, HttpStatus, Sentence } from '../parts.js'
+import type { Document } from '../schema.js'
+
+interface Entry {
+  readonly code: string
+  readonly status: number
+  readonly when: string
+  readonly fidelity: string
+}
+
+export function ErrorEntry({ code }: { code: string }) {
+  const { href } = useApp()
+  const { data } = useAnswer<{ data: Entry[] }>('/_sandbox/errors', true)
+  const [operations, setOperations] = useState<readonly string[]>([])
+  useEffect(() => {
+    const paths = ['/api/', '/_sandbox/']
+    void Promise.all(paths.map(path => documentOf({ path }))).then(
+      documents => setOperations(documents.flatMap(document => operationsWith(document, code))),
+      () => undefined,
+    )
+  }, [code])
+  if (data === undefined) return null
+  const entry = data.data.find(entry => entry.code === code)
+  if (entry === undefined) {
+    return (
+      <Card id="entry" title="There is no such code">
+        <p>The catalogue of the sandbox does not have it. A fault can answer with any code.</p>
+      </Card>
+    )
+  }
+  return (
+    <Card id="entry" title="Its meaning" aside={<a href={href('../docs/guide/errors')}>All codes</a>}>
+      <p>
+        <Sentence text={entry.when} />
+      </p>
+      <Facts
+        facts={[
+          ['Status', <HttpStatus key="status" of={entry.status} />],
+          ['Fidelity', `${entry.fidelity}: the service documents that each error has a code, but no list of codes`],
+          [
+            'Operations',
+            <ul key="operations">
+              {operations.map(operation => (
+                <li key={operation}>
+                  <code>{operation}</code>
+                </li>
+              ))}
+            </ul>,
+          ],
+        ]}
+      />
+      <SameCall calls={[['The catalogue', { method: 'GET', path: '/_sandbox/errors' }]]} />
+    </Card>
+  )
+}
+
+/** Lists the operations whose answers can have a code: their descriptions name it. */
+const operationsWith = ({ paths }: Document, code: string): readonly string[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { responses = {} }]) =>
+        Object.values(responses).some(({ description = '' }) => description.includes(`\`${code}\``)),
+      )
+      .map(([method]) => `${method.toUpperCase()} ${path}`),
+  )
