@@ -6,9 +6,12 @@ import type { Client } from './helper.js'
 
 /** Returns the body of a transition of a record: that of the first form that fits it. */
 export function bodyFor(record: Json, forms: Json[]): object {
-  const { body, from } = forms.find(({ when }) => Object.entries(when).every(([name, value]) => record[name] === value))
+  const fits = ({ when }: Json) => Object.entries(when).every(([name, value]) => record[name] === value)
+  const { body, from, half } = forms.find(fits)
   const given = Object.entries<string>(from).filter(([, member]) => record[member] !== undefined)
-  return { ...body, ...Object.fromEntries(given.map(([name, member]) => [name, record[member]])) }
+  const members = given.map(([name, member]) => [name, record[member]])
+  const halves = Object.entries<string>(half).map(([name, member]) => [name, (record[member] / 2).toFixed(2)])
+  return { ...body, ...Object.fromEntries([...members, ...halves]) }
 }
 
 /**

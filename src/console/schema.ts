@@ -249,10 +249,15 @@ export function newRecord(
   return { ...Object.fromEntries(members), ...Object.fromEntries(names) }
 }
 
+/** Returns half of an amount, rounded up to a cent: half of 1190.01 is `595.01`. */
+const toHalf = (amount: number): string => (Math.ceil(Math.round(amount * 100) / 2) / 100).toFixed(2)
+
 /** Returns the body of a transition for a record, and its fields: those of the first form that fits. */
 export function formFor(record: AnyRecord, forms: readonly TransitionForm[]): Pick<TransitionForm, 'body' | 'fields'> {
   const fits = ({ when }: TransitionForm) => Object.entries(when).every(([name, value]) => record[name] === value)
-  const { body = {}, from = {}, fields = [] } = forms.find(fits) ?? {}
+  const { body = {}, from = {}, half = {}, fields = [] } = forms.find(fits) ?? {}
   const given = Object.entries(from).filter(([, member]) => record[member] !== undefined)
-  return { body: { ...body, ...Object.fromEntries(given.map(([name, member]) => [name, record[member]])) }, fields }
+  const members = given.map(([name, member]) => [name, record[member]])
+  const halves = Object.entries(half).map(([name, member]) => [name, toHalf(Number(record[member]))])
+  return { body: { ...body, ...Object.fromEntries([...members, ...halves]) }, fields }
 }

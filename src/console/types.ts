@@ -17,6 +17,8 @@ export interface TransitionForm {
   readonly body: AnyRecord
   /** The members of the body that take the value of a member of the record. */
   readonly from: Fields
+  /** The members of the body that are half of an amount of the record, rounded up to a cent. */
+  readonly half: Fields
   readonly fields: readonly string[]
 }
 

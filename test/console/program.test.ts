@@ -61,10 +61,18 @@ t.test('console, Actions: a new record has a new reference and dates ahead, and 
     ...{ collectionReference: 'COL-77', mandateReference: 'MND-2', collectionDate: '2026-11-16', amount: '1' },
   })
   const forms: TransitionForm[] = [
-    { when: { type: 'A' }, body: { a: 1 }, from: {}, fields: [] },
-    { when: {}, body: { openAmount: '1' }, from: { openAmount: 'totalAmount' }, fields: ['openAmount'] },
+    { when: { type: 'A' }, body: { a: 1 }, from: {}, half: {}, fields: [] },
+    { when: {}, body: { openAmount: '1' }, from: { openAmount: 'totalAmount' }, half: {}, fields: ['openAmount'] },
   ]
   t.same(formFor({ type: 'B', totalAmount: '5' }, forms), { body: { openAmount: '5' }, fields: ['openAmount'] })
+  for (const [totalAmount, half] of [
+    ['1190.01', '595.01'],
+    ['999999999.99', '500000000.00'],
+    ['0.02', '0.01'],
+  ]) {
+    const ofHalf = [{ when: {}, body: {}, from: {}, half: { openAmount: 'totalAmount' }, fields: ['openAmount'] }]
+    t.equal(formFor({ totalAmount }, ofHalf).body.openAmount, half)
+  }
 })
 
 t.test('console, Actions: a request as a command and as a test', async t => {

@@ -14,9 +14,6 @@ export function parseAmount(text: string): Cents {
   return Math.round(Number(text) * 100)
 }
 
-/** Returns half of an amount, rounded up to a cent: half of `1190.01` is `595.01`. @throws as `parseAmount` */
-export const halfOf = (amount: string): string => (Math.ceil(parseAmount(amount) / 2) / 100).toFixed(2)
-
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
