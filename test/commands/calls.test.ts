@@ -80,7 +80,10 @@ t.test('commands, Check the requests of your app: verify by options and by a fil
   t.match(await run('verify', join(folder, 'wrong.yaml')), { code: 2, stderr: /wrong\.yaml: / })
   t.match(await run('verify', join(folder, 'none.yaml')), { code: 2, stderr: /none\.yaml: ENOENT/ })
   t.match(await run('verify', join(folder, 'empty.yaml')), { code: 0 })
-  t.match((await run('requests')).stdout, /^last +1\n(.*\n)*seq +at +method.*\n1 +2026-11-02T09:00:00Z +POST +\/api/m)
+  t.match(
+    (await run('requests')).stdout,
+    /^last +1\n(.*\n)*seq +at +receivedAt +method.*\n1 +2026-11-02T09:00:00Z +1970-01-01T00:00:00.000Z +POST +\/api/m,
+  )
   t.match(await json('requests', '--format', 'har'), { log: { version: '1.2' } })
   t.match(await json('requests', 'get', '1'), { seq: 1, status: 200 })
   t.match(await json('coverage'), { clients: ['shop'] })

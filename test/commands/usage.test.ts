@@ -143,9 +143,12 @@ t.test('commands, Check the requests of your app: --follow prints requests until
   const { url, run } = await start(t)
   const child = launch(program, ['requests', '--follow', '--client', 'shop'], { SANDBOX_URL: url })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  t.match((await lines.next()).value, /^1 +2026-11-02T09:00:00Z +POST +\/api\/v1\/oauth\/token +200/)
+  t.match(
+    (await lines.next()).value,
+    /^1 +2026-11-02T09:00:00Z +1970-01-01T00:00:00.000Z +POST +\/api\/v1\/oauth\/token +200/,
+  )
   await run('token')
-  t.match((await lines.next()).value, /^2 +2026-11-02T09:00:00Z +POST /)
+  t.match((await lines.next()).value, /^2 +2026-11-02T09:00:00Z +1970-01-01T00:00:00.000Z +POST /)
   child.kill('SIGINT')
   t.same(await once(child, 'close'), [null, 'SIGINT'])
   const later = launch(program, ['requests', '--follow', '--after', '1', '--client', 'shop'], { SANDBOX_URL: url })
