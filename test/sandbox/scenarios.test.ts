@@ -43,7 +43,6 @@ const LEAVES: Record<string, object> = {
   'null-member': {
     faults: [{ ...LATER, match: COLLECTION, effect: patch('replace', '/debtorName', null) }],
   },
-  'out-of-order': { faults: [{ ...LATER, match: API, times: 3, effect: { kind: 'error', status: 503 } }] },
   'payout-link-active': { payoutLinks: ['ACTIVE'] },
   'payout-link-claimed': { payoutLinks: ['CLAIMED'] },
   'payout-link-declined': { payoutLinks: ['REJECTED'] },
@@ -52,6 +51,7 @@ const LEAVES: Record<string, object> = {
   'payout-link-paid': { payoutLinks: ['PAID'] },
   'payout-link-processing': { payoutLinks: ['PROCESSING'] },
   'rate-limited': { faults: [{ ...LATER, match: API, effect: { kind: 'error', status: 429, retryAfter: 1 } }] },
+  'service-unavailable': { faults: [{ ...LATER, match: API, times: 3, effect: { kind: 'error', status: 503 } }] },
   'slow-bank': {
     faults: [{ match: { path: '/api/v1/direct-debit*' }, times: null, effect: { kind: 'delay', median: 2000 } }],
   },
