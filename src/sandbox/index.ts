@@ -27,7 +27,7 @@ import { describeScenario, listScenarios, runScenario } from './scenarios/routes
 import { getSettings, updateSettings } from './settings/routes.js'
 import { getState, restoreState, seedRecords } from './state/routes.js'
 
-/** The calls below /_sandbox, in the order of docs/control-plane.md. `?client=` names the tenant of a call. */
+/** The calls below /_sandbox, in the order of docs/control-plane-reference.md. `?client=` names the tenant of a call. */
 const routes: readonly ControlRoute[] = [
   GET('', { getOverview }),
   GET('/health/live', { checkLiveness }),

@@ -169,7 +169,7 @@ t.test('decisions §6: final states stay, and a moved collection goes on by itse
   t.same(told(transitions), ['2026-11-06T08:00:00Z COL-MOVED PROCESSING', '2026-11-09T13:00:00Z COL-MOVED SETTLED'])
 })
 
-t.test('control plane, POST /direct-debit/{collectionReference}/{verb}: an unknown one is 404', async t => {
+t.test('control plane, POST /direct-debit/{collectionReference}/cancel: an unknown verb is 404', async t => {
   const client = await open()
   await table(t, ([verb, reference]) => move(client, verb, undefined, reference), {
     [UNKNOWN]: VERBS.map(verb => [verb, 'COL-9999']),

@@ -8,7 +8,7 @@ const SEED = 20_261_102
 const asRegExp = (pattern: string) =>
   new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\/]/g, '\\$&').replace(/\*/g, '.*')}$`, 's')
 
-t.test('control plane, Reference: in a pattern, * stands for any run of characters', async t => {
+t.test('decisions §12: in a pattern, * stands for any run of characters', async t => {
   const cases: [pattern: string, text: string, matches: boolean][] = [
     ['/api/v1/mandates', '/api/v1/mandates', true],
     ['/api/v1/mandates', '/api/v1/mandates/', false],
@@ -36,7 +36,7 @@ t.test('control plane, Reference: in a pattern, * stands for any run of characte
   for (const [pattern, text, matches] of cases) t.equal(createGlob(pattern)(text), matches, `${pattern} ${text}`)
 })
 
-t.test('control plane, Reference: every other character of a pattern stands for itself, in its own case', async t => {
+t.test('decisions §12: every other character of a pattern stands for itself, in its own case', async t => {
   for (const character of '.+?^$(){}[]|\\/-_~%&') {
     t.equal(createGlob(`/a${character}b*`)(`/a${character}b/c`), true, character)
     t.equal(createGlob(`/a${character}b*`)('/axb/c'), false, character)
@@ -46,7 +46,7 @@ t.test('control plane, Reference: every other character of a pattern stands for 
   t.equal(createGlob('')('/'), false)
 })
 
-t.test('control plane, Reference: a pattern means the same as its regular expression, whatever the text', async () => {
+t.test('decisions §12: a pattern means the same as its regular expression, whatever the text', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', '.'), maxLength: 10 })
   const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '/', '.', '*', '*'), maxLength: 8 })
   fc.assert(
@@ -55,13 +55,13 @@ t.test('control plane, Reference: a pattern means the same as its regular expres
   )
 })
 
-t.test('control plane, Reference: a pattern full of stars costs no more than its text is long', async t => {
+t.test('decisions §12: a pattern full of stars costs no more than its text is long', async t => {
   const glob = createGlob('*a'.repeat(200))
   t.equal(glob(`${'a'.repeat(8000)}b`), false)
   t.equal(glob('a'.repeat(8000)), true)
 })
 
-t.test('control plane, Reference: whether a pattern can meet a path of an operation', async t => {
+t.test('decisions §12: whether a pattern can meet a path of an operation', async t => {
   const cases: [pattern: string, template: string, meets: boolean][] = [
     ['/x', '/x', true],
     ['/x', '/y', false],
@@ -93,7 +93,7 @@ t.test('control plane, Reference: whether a pattern can meet a path of an operat
 const values = ['a', 'b']
 for (const value of values) if (value.length < 5) values.push(`${value}a`, `${value}b`)
 
-t.test('control plane, Reference: a pattern can meet an operation if it matches one of its paths', async () => {
+t.test('decisions §12: a pattern can meet an operation if it matches one of its paths', async () => {
   const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 5 })
   const template = fc.constantFrom('/a', '/a/{id}', '/{id}/a', '/{id}', 'b{id}b', '/{id}/b')
   fc.assert(
@@ -105,7 +105,7 @@ t.test('control plane, Reference: a pattern can meet an operation if it matches 
   )
 })
 
-t.test('control plane, Reference: the longest pattern of stars and letters is judged at once', async t => {
+t.test('decisions §12: the longest pattern of stars and letters is judged at once', async t => {
   t.equal(canMeet('*a'.repeat(250), '/api/v1/{id}'), true)
   t.equal(canMeet(`${'*a'.repeat(249)}/b`, '/api/v1/{id}'), false)
 })

@@ -1,40 +1,46 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
-import { areas } from '../../src/areas/index.js'
 import { build, call } from '../helper.js'
+import { listen } from '../http/raw.js'
 import { environment, PLAIN, program } from '../program.js'
-import { skip, stepsOf } from './walk.js'
+import { run } from './shell.js'
+import { skip, stepsIn, walkSteps } from './walk.js'
 
 const PAGE = 'docs/control-plane.md'
 const text = readFileSync(PAGE, 'utf8')
 
-t.test('control plane, Before you begin: each task has commands, and shows their answers', async t => {
-  const tasks = text
-    .split(/^## /m)
-    .slice(1)
-    .filter(task => !/^(Before you begin|Reference)/.test(task))
+const tasks = text
+  .split(/^## /m)
+  .slice(2)
+  .map(task => ({ title: task.slice(0, task.indexOf('\n')), steps: stepsIn(task) }))
+
+t.test('control plane, Before you begin: each task works alone, and shows its answers', { skip }, async t => {
   t.ok(tasks.length >= 12, `${tasks.length} tasks`)
-  for (const task of tasks) {
-    const [title = ''] = task.split('\n')
-    t.match(task, '```bash', title)
-    t.match(task, '```json', title)
+  const url = `http://127.0.0.1:${await listen(build(t, { clock: 'real', now: Date.now }))}`
+  // In the reverse order, so that no task needs one above it.
+  for (const { title, steps } of tasks.toReversed()) {
+    t.ok(
+      steps.some(({ answer }) => answer !== undefined),
+      title,
+    )
+    await walkSteps(t, steps, url, script => run(script, t.testdir()))
   }
-  t.ok(stepsOf(PAGE).length > tasks.length)
 })
 
-t.test('control plane, Before you begin: the reference names every route', async t => {
+t.test('control plane, Before you begin: the reference names every route, and is made from the document', async t => {
+  const reference = readFileSync('docs/control-plane-reference.md', 'utf8')
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { method: string; path: string }[] }
-  const kinds = Object.values(areas).map(({ path }) => path)
-  const verb = new RegExp(`(?<=^/_sandbox/(${kinds.join('|')})/:\\w+/)\\w+$`)
-  const shown = routes.map(({ method, path }) => {
-    const called = method === 'POST' ? path.replace(verb, '{verb}') : path
-    return `${method} ${called.replace(/:(\w+)/g, '{$1}')}`
-  })
-  const missing = shown.filter(call => !text.includes(`\`${call}\``))
-  t.same(missing, [], 'add these calls to the reference')
+  const missing = routes
+    .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+    .filter(call => !reference.includes(`### \`${call}\`\n`))
+  t.same(missing, [])
+  const made = join(t.testdir(), 'reference.md')
+  execFileSync(process.execPath, ['scripts/reference.js', made])
+  t.equal(readFileSync(made, 'utf8'), reference, 'run npm run openapi')
 })
 
 t.test('control plane, Before you begin: the command is the server itself, so that kill ends it', { skip }, async t => {

@@ -15,15 +15,12 @@ import { toWords } from '../../src/core/words.js'
 import { Event } from '../../src/sandbox/events/schemas.js'
 import { EFFECT_KINDS } from '../../src/sandbox/faults/schemas.js'
 import { API } from '../../src/sandbox/scenarios/calls.js'
-import { Settings } from '../../src/sandbox/settings/schemas.js'
-import { build, call } from '../helper.js'
 import type { Json, Operation } from './contract.js'
 import { operationsOf } from './contract.js'
 
 // CONTRIBUTING: the lists that documents have of areas, members, states and verbs are those of the code.
 
 const decisions = readFileSync('docs/decisions.md', 'utf8')
-const control = readFileSync('docs/control-plane.md', 'utf8')
 const fixtures = readFileSync('docs/fixtures.md', 'utf8')
 
 /** Returns the text between two texts of a document. */
@@ -105,38 +102,22 @@ t.test(
   },
 )
 
-t.test('control plane, Reference: the verbs of each kind are those of the calls', async t => {
-  const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { path: string; method: string }[] }
-  for (const { name, path } of stateful) {
-    const verbs = routes.flatMap(
-      route => (route.method === 'POST' && new RegExp(`/${path}/:\\w+/(\\w+)$`).exec(route.path)?.[1]) || [],
-    )
-    const [row] = control.split('\n').filter(line => line.startsWith(`| \`POST /_sandbox/${path}/`))
-    const [, documented = ''] = row?.replace(/ \([^)]*\)/g, '').split(' | ') ?? []
-    t.same(sorted(words(documented.split(/;| \|/)[0] ?? '').filter(Boolean)), sorted(verbs), name)
-  }
-})
-
-t.test('control plane, Reference: kinds, causes, faults and settings are those of the schemas', async t => {
-  const events = between(control, '**Events** are', '\n\n').replaceAll('\n', ' ')
+t.test('decisions §12: kinds, causes and faults are those of the schemas', async t => {
+  const events = between(section(12), '**Events** are', '\n\n').replaceAll('\n', ' ')
   const { kind, cause } = Event.properties
   t.same(words(between(events, '`kind` is ', ';')), kind.enum)
   t.same(words(between(events, '`cause` is ', '.')), cause.enum)
-  const faults = between(control, '| effect | answer to the client |', '\n\n')
+  const faults = between(section(12), '| effect | answer to the client |', '\n\n')
   t.same(
     [...faults.matchAll(/kind: "([\w-]+)"/g)]
       .map(([, kind]) => kind)
       .filter((kind, at, kinds) => kinds.indexOf(kind) === at),
     EFFECT_KINDS,
   )
-  const settings = between(control, '`PUT /_sandbox/settings` | ', '|\n')
-  const named = Object.entries(Settings.properties).flatMap(([name, schema]) => [name, ...(schema.enum ?? [])])
-  const wrong = named.filter(name => !settings.includes(`\`${name}\``))
-  t.same(wrong, [])
 })
 
-t.test('control plane, Reference: an outcome is armed by the fields of each kind', async t => {
-  const text = between(control, '`match` compares fields', 'Without `match`').replaceAll('\n', ' ')
+t.test('decisions §12: an outcome is armed by the fields of each kind', async t => {
+  const text = between(section(12), '`match` compares fields', 'Without `match`').replaceAll('\n', ' ')
   const documented = text.split('. ').slice(1, -1).map(quoted)
   t.same(
     documented,

@@ -2,16 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 
 /** The names that titles have for some documents. The others have that of their file. */
-const NAMES: Record<string, string> = { 'service-interface': 'interface', 'control-plane': 'control plane' }
+const NAMES: Record<string, string> = {
+  'service-interface': 'interface',
+  'control-plane': 'control plane',
+  'control-plane-reference': 'control plane',
+}
 
-/** The documents by the names that titles have for them. */
-const texts = new Map(
-  ['.', 'docs'].flatMap(folder =>
-    readdirSync(folder)
-      .filter(file => file.endsWith('.md'))
-      .map(file => [NAMES[file.slice(0, -3)] ?? file.slice(0, -3), readFileSync(`${folder}/${file}`, 'utf8')] as const),
-  ),
-)
+/** The documents by the names that titles have for them. Two documents can share a name. */
+const texts = new Map<string, string>()
+for (const folder of ['.', 'docs']) {
+  for (const file of readdirSync(folder).filter(file => file.endsWith('.md'))) {
+    const name = NAMES[file.slice(0, -3)] ?? file.slice(0, -3)
+    texts.set(name, `${texts.get(name) ?? ''}${readFileSync(`${folder}/${file}`, 'utf8')}`)
+  }
+}
 
 /**
  * Tells whether a citation is right: `decisions §1, §4` or `interface, Errors`. The place is a heading, without what it

@@ -20,8 +20,10 @@ export interface Step {
 }
 
 /** The `bash` blocks of a page, each with the `json` block behind it. */
-export function stepsOf(page: string): Step[] {
-  const text = readFileSync(page, 'utf8')
+export const stepsOf = (page: string): Step[] => stepsIn(readFileSync(page, 'utf8'))
+
+/** The `bash` blocks of a text, each with the `json` block behind it. */
+export function stepsIn(text: string): Step[] {
   const steps: Step[] = []
   for (const [, language, content = ''] of text.matchAll(/^```(bash|json)\n(.*?)^```$/gms)) {
     const last = steps.at(-1)
@@ -65,8 +67,16 @@ function compare(t: Test, steps: readonly Step[], output: string): void {
  * @param url the URL of the server that gets the requests
  * @param sh runs a script in bash, which ends with the first command that fails
  */
-export async function walk(t: Test, page: string, url: string, sh: (script: string) => Promise<Output>): Promise<void> {
-  const steps = stepsOf(page)
+export const walk = (t: Test, page: string, url: string, sh: (script: string) => Promise<Output>): Promise<void> =>
+  walkSteps(t, stepsOf(page), url, sh)
+
+/** Does so with given blocks. */
+export async function walkSteps(
+  t: Test,
+  steps: readonly Step[],
+  url: string,
+  sh: (script: string) => Promise<Output>,
+): Promise<void> {
   const { code, stdout, stderr } = await sh(await scriptOf(steps, url))
   t.equal(code, 0, stderr)
   compare(t, steps, stdout)

@@ -344,7 +344,7 @@ t.test('control plane, POST /faults: delays add up to one wait, and go with all 
   }
 })
 
-t.test('control plane, Long calls: an answer is late for no reader that is gone, or has closed its side', async t => {
+t.test('decisions §12: an answer is late for no reader that is gone, or has closed its side', async t => {
   const { timers, next, pending } = manualTimers()
   const { client, port } = await serve(t, { timers })
   for (const leave of ['end', 'reset'] as const) {

@@ -28,7 +28,7 @@ function create(client: Client, at: number, headers: Record<string, string> = {}
   return request('POST /api/v1/mandates', { ...headersOf(client), 'x-request-id': `r-${at}`, ...headers }, body)
 }
 
-t.test('control plane, Long calls: 100 connections that send 10 requests at once get all answers in order', async t => {
+t.test('decisions §12: 100 connections that send 10 requests at once get all answers in order', async t => {
   const app = build(t)
   const client = await connect(app)
   const port = await listen(app)
@@ -43,7 +43,7 @@ t.test('control plane, Long calls: 100 connections that send 10 requests at once
   for (const [at, seen] of sent.entries()) t.same(seen, [...expected, `201 r-${at}`])
 })
 
-t.test('control plane, Long calls: bodies that come later, and in pieces, keep the order', async t => {
+t.test('decisions §12: bodies that come later, and in pieces, keep the order', async t => {
   const app = build(t)
   const client = await connect(app)
   const connection = await open(await listen(app))
@@ -59,21 +59,18 @@ t.test('control plane, Long calls: bodies that come later, and in pieces, keep t
   t.same(await statuses(connection), ['201 r-1', '201 r-2'])
 })
 
-t.test(
-  'control plane, Long calls: a client that closes its side gets the answers to all complete requests',
-  async t => {
-    const time = manualTime()
-    const app = build(t, { timers: time.timers })
-    const client = await connect(app)
-    const port = await listen(app)
-    await client.control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 } })
-    const connection = await open(port)
-    connection.send([0, 1, 2].map(at => create(client, at)).join(''))
-    connection.end()
-    // It may be gone, so no fault delays its answers.
-    t.same(await statuses(connection), ['201 r-0', '201 r-1', '201 r-2'])
-  },
-)
+t.test('decisions §12: a client that closes its side gets the answers to all complete requests', async t => {
+  const time = manualTime()
+  const app = build(t, { timers: time.timers })
+  const client = await connect(app)
+  const port = await listen(app)
+  await client.control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 } })
+  const connection = await open(port)
+  connection.send([0, 1, 2].map(at => create(client, at)).join(''))
+  connection.end()
+  // It may be gone, so no fault delays its answers.
+  t.same(await statuses(connection), ['201 r-0', '201 r-1', '201 r-2'])
+})
 
 t.test('control plane, Wait for an event: a call whose client closes its side is answered at once', async t => {
   const app = build(t, { timers: manualTime().timers })
@@ -84,7 +81,7 @@ t.test('control plane, Wait for an event: a call whose client closes its side is
   t.match(answers, [{ status: 200, body: { data: [], last: 0 } }, { status: 200 }])
 })
 
-t.test('control plane, Long calls: requests behind an answer that closes the connection are dropped', async t => {
+t.test('decisions §12: requests behind an answer that closes the connection are dropped', async t => {
   const app = build(t, { timers: manualTime().timers })
   const client = await connect(app)
   const port = await listen(app)

@@ -163,7 +163,7 @@ t.test('decisions §1: every operation that reads JSON hints at unknown members,
   }
 })
 
-t.test('control plane, Reference: an unknown parameter or member is 400 under /_sandbox', async t => {
+t.test('decisions §12: an unknown parameter or member is 400 under /_sandbox', async t => {
   const client = await newClient()
   const body = { colour: 'blue', by: 'P1D', mode: 'frozen', fixture: 'empty', mandateActivation: 'manual' }
   await table(t, line => sendLine(client, line.startsWith('GET') ? {} : { body })(line), {

@@ -14,10 +14,6 @@ async function walkInstalled(t: Test, page: string): Promise<void> {
   await walk(t, join(home, page), url, script => sh(script, { env: { LOG_LEVEL: 'silent' } }))
 }
 
-t.test('control plane, Before you begin: every command gives the answer that is shown', { skip }, t =>
-  walkInstalled(t, 'docs/control-plane.md'),
-)
-
 t.test('commands, Before you begin: every command gives the answer that is shown', { skip }, t =>
   walkInstalled(t, 'docs/commands.md'),
 )

@@ -209,41 +209,38 @@ t.test(
   },
 )
 
-t.test(
-  'control plane, Reference: a call with a body takes application/json, and one without needs no type',
-  async t => {
-    const send = (method: string, path: string, type: string | undefined, body?: string) =>
-      locked.inject({
-        method: method as 'POST',
-        url: `/_sandbox${path}`,
-        headers: { ...basic(ADMIN), ...(type !== undefined && { 'content-type': type }) },
-        ...(body !== undefined && { payload: body }),
-      })
-    const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/json']
-    for (const [method, path, body] of [
-      ['POST', '/clock/advance', '{"by":"PT1H"}'],
-      ['POST', '/reset', '{}'],
-      ['PUT', '/settings', '{"deprecationStyle":"rfc"}'],
-      ['PATCH', '/clock', '{"rate":60}'],
-      ['DELETE', '/faults', '{}'],
-    ] as const) {
-      for (const type of [...types, undefined]) {
-        const answer = await send(method, path, type, body)
-        t.match(
-          [answer.statusCode, answer.json()],
-          [415, { code: 'UNSUPPORTED_MEDIA_TYPE' }],
-          `${method} ${path} ${type}`,
-        )
-      }
-      const { statusCode } = await send(method, path, 'application/json; charset=utf-8', body)
-      t.equal(statusCode, 200, `${method} ${path}`)
+t.test('decisions §12: a call with a body takes application/json, and one without needs no type', async t => {
+  const send = (method: string, path: string, type: string | undefined, body?: string) =>
+    locked.inject({
+      method: method as 'POST',
+      url: `/_sandbox${path}`,
+      headers: { ...basic(ADMIN), ...(type !== undefined && { 'content-type': type }) },
+      ...(body !== undefined && { payload: body }),
+    })
+  const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/json']
+  for (const [method, path, body] of [
+    ['POST', '/clock/advance', '{"by":"PT1H"}'],
+    ['POST', '/reset', '{}'],
+    ['PUT', '/settings', '{"deprecationStyle":"rfc"}'],
+    ['PATCH', '/clock', '{"rate":60}'],
+    ['DELETE', '/faults', '{}'],
+  ] as const) {
+    for (const type of [...types, undefined]) {
+      const answer = await send(method, path, type, body)
+      t.match(
+        [answer.statusCode, answer.json()],
+        [415, { code: 'UNSUPPORTED_MEDIA_TYPE' }],
+        `${method} ${path} ${type}`,
+      )
     }
-    for (const type of [undefined, ...types]) {
-      t.equal((await send('POST', '/reset', type)).statusCode, 200, `no body: ${type}`)
-      t.equal((await send('DELETE', '/faults', type)).statusCode, 200, `no body: ${type}`)
-    }
-  },
-)
+    const { statusCode } = await send(method, path, 'application/json; charset=utf-8', body)
+    t.equal(statusCode, 200, `${method} ${path}`)
+  }
+  for (const type of [undefined, ...types]) {
+    t.equal((await send('POST', '/reset', type)).statusCode, 200, `no body: ${type}`)
+    t.equal((await send('DELETE', '/faults', type)).statusCode, 200, `no body: ${type}`)
+  }
+})
 
 t.test('control plane, SANDBOX_ADMIN_TOKEN: the API does not take it, and does not need it', async t => {
   const client = await connect(locked)

@@ -93,7 +93,7 @@ t.test('control plane, GET /coverage: answers of faults count if they arrive', a
   t.same((await states('mandate')).met, ['ACTIVE'], 'a state in a lost answer is not met')
 })
 
-/** The documented rule (docs/control-plane.md): no working app meets these, or only the sandbox answers them. */
+/** The documented rule (decisions §12): no working app meets these, or only the sandbox answers them. */
 const UNEXPECTED = [
   ...['MALFORMED_REQUEST', 'UNSUPPORTED_GRANT_TYPE', 'MISSING_TOKEN', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT'],
   ...['HEADERS_TOO_LARGE', 'FORBIDDEN_ORIGIN', 'FORBIDDEN_HOST'],

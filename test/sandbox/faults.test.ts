@@ -124,7 +124,7 @@ t.test('control plane, POST /faults: a ttl is real time; spent and expired fault
 
 // ------------------------------------------------------------------------------------------------------------ errors
 
-t.test('control plane, Reference: an error has the code of its status by default', async t => {
+t.test('decisions §12: an error has the code of its status by default', async t => {
   const client = await newClient()
   const codes: Record<string, number[]> = {
     MALFORMED_REQUEST: [400, 402, 418, 499],
@@ -151,7 +151,7 @@ t.test('control plane, Reference: an error has the code of its status by default
   })
 })
 
-t.test('control plane, Reference: an error has the code, message and headers that are given', async t => {
+t.test('decisions §12: an error has the code, message and headers that are given', async t => {
   const client = await newClient()
   const headers = { 'X-Limit': '10', 'x-empty': '', 'X-Text': 'a; b="c", d' }
   await armed(t, client, error(422, { code: 'NOT_TODAY', message: 'Bitte später: "jetzt" nicht.', headers }))
@@ -686,7 +686,7 @@ t.test('control plane, POST /faults: a member of an effect that belongs to anoth
   }
 })
 
-t.test("control plane, Reference: an error cannot set the headers that are the server's own", async t => {
+t.test("decisions §12: an error cannot set the headers that are the server's own", async t => {
   const client = await newClient()
   const framing = ['connection', 'content-length', 'content-type', 'keep-alive', 'proxy-connection', 'te', 'trailer']
   const own = [...framing, 'transfer-encoding', 'upgrade', 'date', 'sandbox-hint', 'x-request-id']

@@ -6,7 +6,7 @@ import { bodyFor, makeAll } from '../transitions.js'
 
 const kindsOf = async ({ app }: Client): Promise<Json[]> => (await call(app, 'GET', '/_sandbox/kinds')).body.data
 
-t.test('control plane, Reference: the kinds of records have their words, columns and related kinds', async t => {
+t.test('decisions §12: the kinds of records have their words, columns and related kinds', async t => {
   const kinds = await kindsOf(await newClient())
   t.same(pluck(kinds, 'name'), ['collections', 'mandates', 'payoutLinks', 'bills', 'counterparties', 'accounts'])
   const [collections, mandates, payoutLinks, , counterparties] = kinds
@@ -25,18 +25,15 @@ t.test('control plane, Reference: the kinds of records have their words, columns
   t.notOk('lifecycle' in counterparties)
 })
 
-t.test(
-  'control plane, Reference: each transition of a kind is made by a call with its form, and by its command',
-  async t => {
-    const app = build(t)
-    await app.listen({ port: 0, host: '127.0.0.1' })
-    const client = await connect(app)
-    await client.control('POST', '/seed', { fixture: 'demo' })
-    for (const { name } of await kindsOf(client)) await t.test(name, t => makeAll(t, client, name))
-  },
-)
+t.test('decisions §12: each transition of a kind is made by a call with its form, and by its command', async t => {
+  const app = build(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const client = await connect(app)
+  await client.control('POST', '/seed', { fixture: 'demo' })
+  for (const { name } of await kindsOf(client)) await t.test(name, t => makeAll(t, client, name))
+})
 
-t.test('control plane, Reference: a claim by its form pays by each method', async t => {
+t.test('decisions §12: a claim by its form pays by each method', async t => {
   const client = await newClient()
   const kinds = await kindsOf(client)
   const { verbs } = kinds.find(({ name }) => name === 'payoutLinks').lifecycle

@@ -186,7 +186,7 @@ const bodies: Record<string, object> = {
   'PUT /_sandbox/payout-links/:/outcome': { outcome: 'FAILED' },
 }
 
-t.test('control plane, Reference: an unknown client is 404 on every call that acts on one', async t => {
+t.test('decisions §12: an unknown client is 404 on every call that acts on one', async t => {
   const app = build(t, { fixtures })
   const state = (await call(app, 'GET', '/_sandbox/state')).body
   const seen = []
@@ -204,23 +204,20 @@ t.test('control plane, Reference: an unknown client is 404 on every call that ac
   t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data.length, 1, 'and none is made by that')
 })
 
-t.test(
-  'control plane, Reference: the client is given once and not empty; calls of no tenant take any name',
-  async t => {
-    const { app } = await newClient()
-    await table(t, path => call(app, 'GET', `/_sandbox${path}`), {
-      200: ['', '/clients', '/reason-codes', '/errors', '/kinds', '/health/live', '/health/ready'].map(
-        path => `${path}?client=nobody`,
-      ),
-      [invalidQuery('client')]: ['/clock?client='],
-      [malformed('client')]: ['/clock?client=a&client=b'],
-      [malformed(null)]: ['/clock?client=%ff'],
-    })
-    t.same((await call(app, 'GET', '/_sandbox/health/live')).body, { status: 'ok' })
-  },
-)
+t.test('decisions §12: the client is given once and not empty; calls of no tenant take any name', async t => {
+  const { app } = await newClient()
+  await table(t, path => call(app, 'GET', `/_sandbox${path}`), {
+    200: ['', '/clients', '/reason-codes', '/errors', '/kinds', '/health/live', '/health/ready'].map(
+      path => `${path}?client=nobody`,
+    ),
+    [invalidQuery('client')]: ['/clock?client='],
+    [malformed('client')]: ['/clock?client=a&client=b'],
+    [malformed(null)]: ['/clock?client=%ff'],
+  })
+  t.same((await call(app, 'GET', '/_sandbox/health/live')).body, { status: 'ok' })
+})
 
-t.test('control plane, Reference: a call acts on sandbox-client unless it names another', async t => {
+t.test('decisions §12: a call acts on sandbox-client unless it names another', async t => {
   const app = build(t, { fixtures })
   const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
   for (const client of [acme, other]) await client.post('/api/v1/mandates', mandate())
@@ -233,7 +230,7 @@ t.test('control plane, Reference: a call acts on sandbox-client unless it names 
   refused(t, await acme.control('GET', '/bills/INV-2026-001'), 404, 'BILL_NOT_FOUND', 'uniqueReferenceIdentifier')
 })
 
-t.test('control plane, Reference: the answer of each call but GET names its client in Sandbox-Client', async t => {
+t.test('decisions §12: the answer of each call but GET names its client in Sandbox-Client', async t => {
   const clientId = 'Müller & Söhne'
   const app = build(t, { clients: [{ clientId, clientSecret: 'secret', fixture: 'demo' }] })
   let count = 0

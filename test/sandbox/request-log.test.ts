@@ -9,7 +9,7 @@ import { build, call, connect, newClient, pluck, requestToken } from '../helper.
 import { listen } from '../http/raw.js'
 import { until } from '../manual-time.js'
 
-// control plane, The request log: its bounds hold for whatever a client sends, and its work is linear.
+// decisions §12: its bounds hold for whatever a client sends, and its work is linear.
 
 const log = async ({ app, clientId }: Pick<Client, 'app' | 'clientId'>, query = '') =>
   (await call(app, 'GET', `/_sandbox/requests?client=${clientId}${query}`)).body

@@ -76,7 +76,7 @@ t.test('control plane, GET /requests: a request has the records that it names, a
   refused(t, await control('GET', '/requests?status=4x'), 400, 'INVALID_QUERY_PARAMETER', 'status')
 })
 
-t.test('control plane, Reference: events tell the API, a scenario and the console apart', async t => {
+t.test('decisions §12: events tell the API, a scenario and the console apart', async t => {
   const { app, clientId, post, control } = await newClient()
   await post('/api/v1/mandates', mandate())
   const headers = { 'sandbox-sender': 'console' }

@@ -493,7 +493,7 @@ t.test('control plane, POST /credentials/verify: registers no client without ope
   refused(t, await register(app, { client_id: 'acme', client_secret: 'secret' }), 401, 'INVALID_CLIENT', 'client_id')
 })
 
-t.test('control plane, Reference: Sandbox-Client names a client of at most 1,000 characters', async t => {
+t.test('decisions §12: Sandbox-Client names a client of at most 1,000 characters', async t => {
   const { app } = await newClient()
   for (const [length, shown] of [
     [1000, 1000],

@@ -101,7 +101,7 @@ const successesOf = ({ schema }: DocumentedRoute) =>
     .map(Number)
     .filter(Number.isInteger)
 
-/** Lists the error codes of an operation that an app has to handle (docs/control-plane.md). */
+/** Lists the error codes of an operation that an app has to handle (decisions §12). */
 const expectedCodesOf = (route: DocumentedRoute) =>
   codesOf(route).filter(code => !UNEXPECTED.has(code) && (!OF_FILES.has(code) || route.config.consumes === MULTIPART))
 

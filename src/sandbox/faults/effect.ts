@@ -12,7 +12,7 @@ export type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
 
-/** The effect of a fault on a request (control plane, Faults). */
+/** The effect of a fault on a request (decisions §12). */
 export type Effect =
   | {
       readonly kind: 'error'
