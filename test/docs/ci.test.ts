@@ -3,9 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
+import { freePort } from '../free-port.js'
 import { build } from '../helper.js'
 import { listen } from '../http/raw.js'
 import { environment } from '../program.js'
+import { linkProgram } from './shell.js'
 
 const page = readFileSync('docs/ci.md', 'utf8')
 /** The files of the page, whose first line names them. */
@@ -15,6 +17,25 @@ const files: Record<string, string> = Object.fromEntries(
     text as string,
   ]),
 )
+t.test(
+  'ci, In CI: the line that starts the server waits for it, and SIGTERM ends the process that it starts',
+  async t => {
+    const [, block = ''] = /^ {2}```yaml\n(.*?)^ {2}```$/ms.exec(page) ?? []
+    const [{ run: line, env }] = parse(block.replace(/^ {2}/gm, ''))
+    const folder = t.testdir({ node_modules: { '.bin': {} } })
+    linkProgram(join(folder, 'node_modules/.bin/payments-sandbox'))
+    // `wait` has the exit code of the server, which is 0 only if it gets the signal.
+    const script = `${line}\nkill $!\nwait $!\n`
+    const settings = { PORT: String(await freePort()), LOG_LEVEL: 'silent', ...env }
+    const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>(done => {
+      execFile('bash', ['-euc', script], { cwd: folder, env: { ...environment, ...settings } }, (error, _, stderr) =>
+        done({ code: error?.code ?? 0, stderr }),
+      )
+    })
+    t.equal(code, 0, stderr)
+  },
+)
+
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3'
 const skip =
   (spawnSync(PYTHON, ['-c', 'import xdist']).status !== 0 && 'needs python3-pytest-xdist') ||
