@@ -17,16 +17,18 @@ export const sourcesIn = folder => filesIn(folder).filter(path => /\.tsx?$/.test
 /** Whether a source is one of the server and the library. Those of the console are only in its bundle. */
 export const isOfServer = path => !path.startsWith(resolve('src/console'))
 
-/** The scripts that browsers load: one file each, with all that it imports. The server reads them by their name. */
+/** The scripts and style sheets that browsers load: one file each, with all that it imports. The server reads them by their name. */
 export const scripts = {
   ...options,
   platform: 'browser',
   target: 'es2022',
   bundle: true,
-  entryPoints: {
-    page: 'src/areas/payout-links/pay/browser/page.ts',
-    sdk: 'src/areas/payout-links/pay/browser/sdk.ts',
-  },
+  entryPoints: [
+    { in: 'src/areas/payout-links/pay/browser/page.ts', out: 'page' },
+    { in: 'src/areas/payout-links/pay/browser/sdk.ts', out: 'sdk' },
+    { in: 'src/areas/payout-links/pay/views/page.css', out: 'page' },
+    { in: 'src/http/pages/refusal.css', out: 'refusal' },
+  ],
   outdir: 'dist/assets',
   sourcemap: true,
   metafile: true,

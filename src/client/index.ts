@@ -1,12 +1,10 @@
 /** The library: starts a sandbox in this process or connects to a running server. */
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Sandbox } from './client.js'
 import { createClient } from './client.js'
 import { createConnection } from './connection.js'
 import type { Names } from './options.js'
 import { assertOptions, quote } from './options.js'
-import type { ConnectOptions, Coverage, SandboxOptions } from './types.js'
+import type { ConnectOptions, SandboxOptions } from './types.js'
 
 export type { Sandbox } from './client.js'
 export type { SandboxErrorDetails } from './errors.js'
@@ -79,22 +77,6 @@ function urlOf(options: ConnectOptions): string {
   }
   assertOptions('connectSandbox', options, CONNECT_OPTIONS)
   return text.replace(/\/+$/, '')
-}
-
-/**
- * Writes a coverage into a folder as the page `coverage.html` and as `coverage.json`, for example as a CI artifact.
- * Creates the folder, and replaces the files.
- * @throws TypeError for another value, or the error of the file system
- */
-export async function writeCoverage(coverage: Coverage, folder: string): Promise<void> {
-  const { clients, operations, states } = Object(coverage) as Partial<Coverage>
-  if (![clients, operations, states].every(Array.isArray)) {
-    throw new TypeError('writeCoverage: give what sandbox.coverage() resolves to.')
-  }
-  const { renderCoverage } = await import('../sandbox/coverage/views/coverage.js')
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'coverage.html'), renderCoverage(coverage))
-  await writeFile(join(folder, 'coverage.json'), `${JSON.stringify(coverage, null, 2)}\n`)
 }
 
 /** The client that exists on every server. */

@@ -190,8 +190,9 @@ async function readAll(send: Transport): Promise<Map<string, string>> {
     const token = JSON.parse((await player.authenticate()).text).access_token
     const get = (url: string, region: string) =>
       send({ method: 'GET', url, headers: { authorization: `Bearer ${token}`, 'x-region': region } })
+    // A forecast has the rules of its release, beyond the step that is planned.
     const keep = (url: string, { status, text }: { status: number; text: string }) =>
-      answers.set(`${client} ${url}`, `${status} ${text}`)
+      answers.set(`${client} ${url}`, `${status} ${text.replace(/,"forecast":\[.*?\](?=[,}])/, '')}`)
     const paths = ['/state', '/faults', '/outcomes', '/settings', '/deprecations', '/clock', '/events']
     for (const path of paths) keep(path, await control(path))
     for (const [region, path] of ['EU', 'IN', 'US', 'UK'].flatMap(region =>

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { renderCoverage } from '../../src/sandbox/coverage/views/coverage.js'
 import { invalidQuery, malformed, table } from '../answers.js'
 import { build, call, collection, connect, mandate, newClient, requestToken } from '../helper.js'
 
@@ -226,64 +225,4 @@ t.test('control plane, GET /coverage: a listed client may have a comma in its id
   const app = build(t, { clients: [{ clientId: 'a,b', clientSecret: 'secret' }] })
   await connect(app, 'a,b')
   t.same(await requestsOf(app, 'client=a,b'), ['a,b', 0, 1])
-})
-
-/** The text of a page without its tags and style, with single spaces. */
-const textOf = (page: string) =>
-  page
-    .replace(/<style>[\s\S]*<\/style>/, '')
-    .replace(/<[^>]+>/g, ' ')
-    .replace(/\s+/g, ' ')
-
-t.test('library, Coverage: the page of a stored report shows it', async t => {
-  const { client, coverage } = await prepare()
-  await client.post(MANDATES, mandate())
-  await client.get(`${MANDATES}?limit=1`)
-  const { summary, operations } = await coverage()
-  const body = renderCoverage(await coverage())
-  const text = textOf(body)
-  const titles = { operations: 'Operations', statuses: 'Statuses', errorCodes: 'Error codes', states: 'States' }
-  for (const [name, title] of Object.entries({ ...titles, pages: 'Pages' }))
-    t.match(text, `${title} ${summary[name].met} of ${summary[name].of} `)
-  const sections = new Map(
-    (body.split('<article').slice(1) as string[]).map(section => [
-      section.replace(/^[\s\S]*?<h3>|<\/h3>[\s\S]*$/g, '').replace(/<[^>]+>/g, ''),
-      textOf(section),
-    ]),
-  )
-  t.equal(sections.size, operations.length)
-  for (const { operation, requests, statuses, errorCodes } of operations as Row[]) {
-    const shown = sections.get(operation) ?? ''
-    t.match(shown, requests === 0 ? 'Never called' : `${requests} request`, operation)
-    const values = (['met', 'missed'] as const).flatMap(key =>
-      [...statuses[key], ...errorCodes[key]].map(value => `${key === 'met' ? '✓ Met:' : '✗ Missed:'} ${value}`),
-    )
-    t.same(
-      values.filter(value => !shown.includes(value)),
-      [],
-      operation,
-    )
-  }
-  t.match(text, 'States of a mandate ✓ Met: ACTIVE ✗ Missed: PENDING')
-  t.match(text, '✗ Missed: MANDATE_NOT_ACTIVE 409 The mandate is not ACTIVE.')
-  t.match(text, '✓ Met: first page ✗ Missed: following page ✗ Missed: empty list')
-  t.match(text, 'This page is part of the sandbox, not of the service.')
-})
-
-t.test('library, Coverage: the page of a stored report escapes names, and links to nothing of a server', async t => {
-  const markup = `<script>alert(1)</script>"'&`
-  const app = build(t, { clients: [{ clientId: markup, clientSecret: 'secret' }] })
-  const client = await connect(app, 'app')
-  await connect(app, markup)
-  await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
-  await client.get(MANDATES)
-  const page = async (query: string) => renderCoverage((await call(app, 'GET', `/_sandbox/coverage?${query}`)).body)
-  const body = await page(`client=${encodeURIComponent(markup)}`)
-  t.notMatch(body, '<script')
-  t.match(body, "Coverage of &lt;script>alert(1)&lt;/script>&quot;'&amp;<")
-  t.same(
-    [...body.matchAll(/ (?:href|src|action)="(data:|[^"]*)/g)].map(([, link]) => link),
-    ['data:', '#help'],
-  )
-  t.match(textOf(await page('client=app')), '✓ Met: 418')
 })

@@ -9,11 +9,9 @@ export interface BrowserFile {
   readonly content: string
 }
 
-/** Reads a script that the build has made for browsers (scripts/esbuild.js). Its source map is not served. */
-export const readScript = (name: string): BrowserFile => ({
-  type: 'text/javascript; charset=utf-8',
-  content: readFileSync(assetOf(name), 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, ''),
-})
+/** Reads a text that the build has made for browsers (scripts/esbuild.js), without the link to its source map. */
+export const readAsset = (name: string): string =>
+  readFileSync(assetOf(name), 'utf8').replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/m, '')
 
 /** Sends a file that a browser may keep for five minutes. */
 export const sendBrowserFile = (reply: FastifyReply, { type, content }: BrowserFile) =>

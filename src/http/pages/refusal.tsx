@@ -6,19 +6,12 @@ import { sendError, toApiError } from '../error-handler.js'
 import { maskText } from '../masking.js'
 import { CONSOLE } from '../routing.js'
 import { rootOf } from '../url.js'
+import { readAsset } from './browser-files.js'
 import { PlainPage } from './document.js'
 import { pageHeaders } from './headers.js'
 import { prefersHtml } from './prefers-html.js'
-import { commonStyles } from './styles.js'
 
-const styles = `${commonStyles}
-main { max-width: 40rem; margin: 0 auto; padding: 1rem; }
-.sheet { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1.5rem; }
-h1 { font-size: 1.5rem; }
-.sheet p { margin-top: .75rem; overflow-wrap: anywhere; }
-.code-line { color: var(--muted); font-size: .875rem; }
-code { font: .875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-`
+const styles = readAsset('refusal.css')
 const HEADERS = pageHeaders(styles)
 
 /** The page of a refusal. */

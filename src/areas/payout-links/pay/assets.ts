@@ -1,6 +1,7 @@
 import type { BrowserFile } from '../../../http/pages/browser-files.js'
-import { readScript } from '../../../http/pages/browser-files.js'
-import { styles } from './views/styles.js'
+import { readAsset } from '../../../http/pages/browser-files.js'
+
+const SCRIPT = 'text/javascript; charset=utf-8'
 
 let loaded: { readonly assets: ReadonlyMap<string, BrowserFile>; readonly sdk: BrowserFile } | undefined
 
@@ -8,10 +9,10 @@ let loaded: { readonly assets: ReadonlyMap<string, BrowserFile>; readonly sdk: B
 export function loadAssets() {
   loaded ??= {
     assets: new Map([
-      ['page.js', readScript('page.js')],
-      ['page.css', { type: 'text/css; charset=utf-8', content: styles }],
+      ['page.js', { type: SCRIPT, content: readAsset('page.js') }],
+      ['page.css', { type: 'text/css; charset=utf-8', content: readAsset('page.css') }],
     ]),
-    sdk: readScript('sdk.js'),
+    sdk: { type: SCRIPT, content: readAsset('sdk.js') },
   }
   return loaded
 }

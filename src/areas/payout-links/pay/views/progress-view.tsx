@@ -1,4 +1,4 @@
-import { Facts } from '../../../../http/pages/parts.js'
+import { Facts } from './facts.js'
 import type { ProgressStatus } from './strings.js'
 import { strings } from './strings.js'
 import type { LinkView } from './summary.js'

@@ -1,5 +1,5 @@
-import { Facts } from '../../../../http/pages/parts.js'
 import type { StoredPayoutLink } from '../../schemas.js'
+import { Facts } from './facts.js'
 import type { Format } from './format.js'
 import { strings } from './strings.js'
 
