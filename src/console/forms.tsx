@@ -194,7 +194,7 @@ export function SameCall({ calls }: { calls: readonly (readonly [label: Componen
   const app = useApp()
   return (
     <details class="same">
-      <summary>The same by a call</summary>
+      <summary>As a command</summary>
       {calls.map(([label, call], at) => (
         <div key={at}>
           {calls.length > 1 && <p class="hint">{label}</p>}

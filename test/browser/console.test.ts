@@ -235,7 +235,7 @@ t.test(
     await page.goto(page.url().replace(/console\/.*\?/, 'console/collections/new?'))
     await page.getByLabel('How it ends').selectOption('RETURNED-AM04')
     t.equal(await page.locator('#create-debtorReference').inputValue(), 'SIM-RETURNED-AM04')
-    await page.locator('main').getByText('The same by a call').click()
+    await page.locator('main').getByText('As a command').click()
     t.match(
       await page.locator('main .same code').textContent(),
       /-H 'x-region: EU'.*"debtorReference":"SIM-RETURNED-AM04"/s,

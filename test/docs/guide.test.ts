@@ -40,7 +40,7 @@ t.test('README, The guide: its documents are short', async t => {
   }
   const texts = [...others, ...pages.filter(page => !LISTS.includes(page))]
   const sum = texts.reduce((total, file) => total + wordsOf(file), 0)
-  t.ok(sum <= 19_600, `${sum} words`)
+  t.ok(sum <= 18_000, `${sum} words`)
 })
 
 t.test('README, Start: it begins with the emulated version, and says how to stop the server', async t => {

@@ -224,7 +224,7 @@ export function NewRecord({ kind }: { kind: Kind }) {
     go(href(path ?? pageOf(kind)))
   }
   return (
-    <Card id="new" title="The request of the API">
+    <Card id="new" title="Request to the API">
       <p class="hint">
         The form sends the request that your app would send, so it is in Requests, and faults apply to it.{' '}
         {missing && <a href={href(`${pageOf(missing)}/new`)}>No {missing.noun} fits it: create one first.</a>}
