@@ -10,7 +10,8 @@ import { exchange, PUBLIC_URL, type Received } from './server-process.js'
 // Rounds of parallel jobs on one server: each forks a prepared client and goes through the same journey. Every job must
 // get the bytes that a single job gets on a server of its own in memory, with its own id.
 
-const JOBS = 16
+/** The jobs of a round. */
+const MOST_JOBS = 16
 const KILL_EVERY = 10
 const ORIGIN = 'base'
 
@@ -271,18 +272,26 @@ interface Target {
  * Plays rounds of parallel jobs. If the server has a database, it is killed in every tenth round, the first one
  * included: the jobs then go on with the next server.
  */
-export async function playRounds(t: Test, rounds: number, start: () => Promise<Target>): Promise<void> {
+export async function playRounds(
+  t: Test,
+  rounds: number,
+  start: () => Promise<Target>,
+  jobsOfRound = MOST_JOBS,
+): Promise<void> {
   const reference = await doAlone(t)
   let server = await start()
   const { client: origin } = await prepare(server.url)
   const before = await origin.state(server.url)
-  const moments = fc.sample(fc.noBias(fc.integer({ min: 1, max: JOBS * STEPS.length })), { seed: 31, numRuns: rounds })
+  const moments = fc.sample(fc.noBias(fc.integer({ min: 1, max: jobsOfRound * STEPS.length })), {
+    seed: 31,
+    numRuns: rounds,
+  })
   const differences: Difference[] = []
   let kills = 0
 
   for (const [round, moment] of moments.entries()) {
-    const jobs = Array.from({ length: JOBS }, (_, at) =>
-      createJob(`job-${String(1 + round * JOBS + at).padStart(5, '0')}`, reference, differences),
+    const jobs = Array.from({ length: jobsOfRound }, (_, at) =>
+      createJob(`job-${String(1 + round * jobsOfRound + at).padStart(5, '0')}`, reference, differences),
     )
     const { url, kill } = server
     let left = round % KILL_EVERY === 0 && kill !== undefined ? moment : Number.POSITIVE_INFINITY
@@ -304,6 +313,6 @@ export async function playRounds(t: Test, rounds: number, start: () => Promise<T
     if (differences.length > 0) break
   }
   origin.end()
-  t.equal(differences.length, 0, `${rounds * JOBS} jobs, ${kills} kills: differences`)
+  t.equal(differences.length, 0, `${rounds * jobsOfRound} jobs, ${kills} kills: differences`)
   for (const { what, actual, expected } of differences.slice(0, 1)) t.equal(actual, expected, what)
 }

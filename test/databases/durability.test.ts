@@ -17,7 +17,7 @@ import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
 // other is there in part.
 
 const IS_LONG = process.env.TEST_LONG === '1'
-const ROUNDS = IS_LONG ? 100 : 4
+const ROUNDS = IS_LONG ? 100 : 3
 
 /**
  * A tenant that is written to by one request after the other, and a twin of it in memory that goes through the same:

@@ -55,7 +55,7 @@ onOwn('no failure takes a connection', async (t, url) => {
       return Reflect.apply(query, this, [statement === failing ? 'SELECT 1 / 0' : statement, ...rest])
     } as typeof query
     // More than there are connections. A ROLLBACK ends a transaction that changes nothing.
-    for (let at = 0; at < 20; at++) {
+    for (let at = 0; at < 12; at++) {
       if (failing === 'ROLLBACK') await client.control('POST', '/clock/advance', { by: 'x' })
       else t.equal((await client.post('/api/v1/bills', bill())).status, 503, `${failing} ${at}`)
     }

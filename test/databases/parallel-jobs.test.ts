@@ -11,13 +11,15 @@ import { Server } from '../server-process.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const ROUNDS = IS_LONG ? 160 : 1
+const JOBS = IS_LONG ? 16 : 5
 
 async function play(t: Test, rounds: number, settings?: Readonly<Record<string, string>>) {
-  await playRounds(t, rounds, async () => {
+  const start = async () => {
     const server = await Server.start(settings ?? {}, uncheckedProgram)
     t.teardown(() => server.kill())
     return { url: server.url, ...(settings !== undefined && { kill: () => server.kill() }) }
-  })
+  }
+  await playRounds(t, rounds, start, JOBS)
 }
 
 // test/http/concurrency.test.ts has the short form.

@@ -7,4 +7,6 @@ import '../persistence/coverage.test.js'
 import '../persistence/scenarios.test.js'
 import '../persistence/upgrades.test.js'
 import '../persistence/walk.test.js'
-import './upgrade.test.js'
+
+// What is read from a database is the same on both.
+if (process.env.TEST_LONG === '1') await import('./upgrade.test.js')

@@ -15,14 +15,14 @@ import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
 // again, and while the database is away.
 
 const IS_LONG = process.env.TEST_LONG === '1'
-const TENANTS = IS_LONG ? 20 : 4
-const OPERATIONS = IS_LONG ? 5000 : 150
+const TENANTS = IS_LONG ? 20 : 3
+const OPERATIONS = IS_LONG ? 5000 : 60
 /** The clients that use one tenant at the same time. */
-const WORKERS = 6
+const WORKERS = IS_LONG ? 6 : 3
 const PAUSE_MS = 20
-/** How often servers are killed in one test: by default, each once. */
-const KILLS = IS_LONG ? Number.POSITIVE_INFINITY : 3
-const BETWEEN_KILLS_MS = IS_LONG ? 1000 : 100
+/** How often servers are killed in one test. */
+const KILLS = IS_LONG ? Number.POSITIVE_INFINITY : 1
+const BETWEEN_KILLS_MS = IS_LONG ? 1000 : 50
 
 /** Paths of requests after which a bill that was just created cannot be read. */
 const ENDS_OR_HIDES_RECORDS = /\/(reset|state|clients|faults|deprecations|bills)\b/

@@ -39,84 +39,78 @@ const replace = (table: string, text: string, other: string, clientId = 'acme') 
   `UPDATE sandbox_${table} SET content = replace(content, '${text}', '${other}') WHERE client_id = '${clientId}';`
 
 /** Changes that make a client unreadable, and the reason that its answers have. */
-const DAMAGES: Record<string, readonly [statement: string, reason: RegExp]> = {
-  'an unknown kind': [replace('record', '"kind":"bills"', '"kind":"notes"'), /has no kind of records called "notes"\./],
-  'an unknown region': [replace('record', '"region":"EU"', '"region":"GB"'), /has no region called "GB"\./],
-  'an unknown state': [
-    replace('record', '"status":"PENDING"', '"status":"HELD"'),
-    /has no state of a collection called "HELD"\./,
-  ],
-  'an unknown next step': [
-    replace('record', '"verb":"submit"', '"verb":"hold"'),
-    /has no transition of a PENDING collection called "hold"\./,
-  ],
-  'an unknown outcome': [
-    replace('record', '"outcome":"FAILED"', '"outcome":"HELD"'),
-    /has no outcome of a collection called "HELD"\./,
-  ],
-  'a record that is no JSON': [replace('record', '{"kind"', '{"kind'), /JSON/],
-  'an event that is no JSON': [replace('event', '{"seq"', 'x'), /JSON/],
-  'a record that is null': [`UPDATE sandbox_record SET content = 'null' WHERE client_id = 'acme';`, /null/],
-}
+const DAMAGES: readonly (readonly [statement: string, reason: RegExp])[] = [
+  [replace('record', '"kind":"bills"', '"kind":"notes"'), /has no kind of records called "notes"\./],
+  [replace('record', '"region":"EU"', '"region":"GB"'), /has no region called "GB"\./],
+  [replace('record', '"status":"PENDING"', '"status":"HELD"'), /has no state of a collection called "HELD"\./],
+  [replace('record', '"verb":"submit"', '"verb":"hold"'), /has no transition of a PENDING collection called "hold"\./],
+  [replace('record', '"outcome":"FAILED"', '"outcome":"HELD"'), /has no outcome of a collection called "HELD"\./],
+  [replace('record', '{"kind"', '{"kind'), /JSON/],
+  [replace('event', '{"seq"', 'x'), /JSON/],
+  [`UPDATE sandbox_record SET content = 'null' WHERE client_id = 'acme';`, /null/],
+]
 
-/** Gives a client one record of each kind with states, and other clients a bill. Returns its token. */
-async function fill(app: FastifyInstance): Promise<string> {
-  const client = await connect(app)
+/** Gives a client one record of each kind with states. Returns its token. */
+async function fill(app: FastifyInstance, clientId = 'acme'): Promise<string> {
+  const client = await connect(app, clientId)
   await client.post('/api/v1/bills', bill())
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-1' }))
   await client.control('PUT', '/direct-debit/COL-1/outcome', { outcome: 'FAILED' })
   await client.post('/api/v1/payout-links', payoutLink())
-  await (await connect(app, 'other')).post('/api/v1/bills', bill())
   return client.token
 }
 
 const clientIds = async (app: FastifyInstance): Promise<string[]> =>
   pluck((await call(app, 'GET', '/_sandbox/clients')).body.data, 'clientId').sort()
 
-for (const [what, [damage, reason]] of Object.entries(DAMAGES)) {
-  onDatabase(`persistence, Upgrades: ${what} concerns one client only`, async (t, storage) => {
-    const first = await storage.start()
-    const token = await fill(first.app)
-    const other = await stateOf(first.app, 'other')
-    const messages: string[] = []
-    let stored = await storage.change(first, damage, { messages })
-    const rows = await storage.rows()
-    const { send, control } = resume(stored.app, token)
-    const assertUnreadable = async () => {
-      for (const answer of [
-        await send('GET', '/api/v1/mandates'),
-        await send('POST', '/api/v1/bills', bill()),
-        await requestToken(stored.app),
-        await control('GET', '/state'),
-        await control('POST', '/clock/advance', { by: 'P1D' }),
-        await control('PUT', '/state', JSON.parse(other)),
-      ]) {
-        refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null)
-        t.match(answer.body.message, REMEDY)
-        t.match(answer.body.message, reason)
-      }
+onDatabase('persistence, Upgrades: what cannot be loaded concerns one client only', async (t, storage) => {
+  const first = await storage.start()
+  const tokens: string[] = []
+  const ids = DAMAGES.map((_, at) => `damaged-${at}`)
+  for (const id of ids) tokens.push(await fill(first.app, id))
+  await (await connect(first.app, 'other')).post('/api/v1/bills', bill())
+  const other = await stateOf(first.app, 'other')
+  const messages: string[] = []
+  const statements = DAMAGES.map(([statement], at) => statement.replace("'acme'", `'damaged-${at}'`))
+  let stored = await storage.change(first, statements.join('\n'), { messages })
+  const rows = await storage.rows()
+  for (const [at, [, reason]] of DAMAGES.entries()) {
+    const id = `damaged-${at}`
+    const { send, control } = resume(stored.app, tokens[at] as string, id)
+    for (const answer of [
+      await send('GET', '/api/v1/mandates'),
+      await send('POST', '/api/v1/bills', bill()),
+      await requestToken(stored.app, { client_id: id }),
+      await control('GET', '/state'),
+      await control('POST', '/clock/advance', { by: 'P1D' }),
+      await control('PUT', '/state', JSON.parse(other)),
+    ]) {
+      refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, `${reason}`)
+      t.match(answer.body.message, REMEDY)
+      t.match(answer.body.message, reason)
     }
-    await assertUnreadable()
-    t.ok(messages.includes('the state of a client cannot be loaded'))
-    t.same(await clientIds(stored.app), ['other', 'sandbox-client'], 'lists leave it out')
-    t.equal((await call(stored.app, 'GET', '/_sandbox')).status, 200)
-    t.equal((await call(stored.app, 'GET', '/_sandbox/health/ready')).status, 200)
-    t.equal(await stateOf(stored.app, 'other'), other, 'another client is as it was')
-    const wrongReset = await call(stored.app, 'POST', '/_sandbox/reset?client=acme', { body: { unknown: 1 } })
-    t.equal(wrongReset.status, 400)
-    t.same(await storage.rows(), rows, 'nothing is written')
+    t.equal((await control('POST', '/reset', { unknown: 1 })).status, 400)
+  }
+  t.ok(messages.includes('the state of a client cannot be loaded'))
+  t.same(await clientIds(stored.app), ['other', 'sandbox-client'], 'lists leave them out')
+  t.equal((await call(stored.app, 'GET', '/_sandbox')).status, 200)
+  t.equal((await call(stored.app, 'GET', '/_sandbox/health/ready')).status, 200)
+  t.equal(await stateOf(stored.app, 'other'), other, 'another client is as it was')
+  t.same(await storage.rows(), rows, 'nothing is written')
 
+  const states: string[] = []
+  for (const [at, id] of ids.entries()) {
+    const { send, control } = resume(stored.app, tokens[at] as string, id)
     t.match(await control('POST', '/reset'), { status: 200, body: { counts: { bills: 0 } } })
     t.equal((await send('GET', '/api/v1/mandates')).status, 401, 'a token from before the reset')
-    const again = await connect(stored.app)
-    t.equal((await again.post('/api/v1/bills', bill())).status, 201)
-    const state = await stateOf(stored.app)
-    stored = await storage.restart(stored)
-    t.equal(await stateOf(stored.app), state)
-    t.same(await clientIds(stored.app), ['acme', 'other', 'sandbox-client'])
-  })
-}
+    t.equal((await (await connect(stored.app, id)).post('/api/v1/bills', bill())).status, 201)
+    states.push(await stateOf(stored.app, id))
+  }
+  stored = await storage.restart(stored)
+  for (const [at, id] of ids.entries()) t.equal(await stateOf(stored.app, id), states[at])
+  t.same(await clientIds(stored.app), [...ids, 'other', 'sandbox-client'])
+})
 
 onDatabase('persistence, Upgrades: the removal of a client that cannot be loaded repairs it', async (t, storage) => {
   const first = await storage.start()
