@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { PLAIN, program } from '../program.js'
 
 const NOT_IN_A_CLONE = /(^|\/)(node_modules|dist|build|\.git|\.tap)$|^compat\/runners-|\.tgz$/
 
-/** Copies the project as a clone has it, and each text with CRLF, as Git can check it out on Windows. */
+/**
+ * Copies the project as a clone has it, and each text with CRLF, as Git can check it out on Windows. It shares the packages
+ * that npm ci has installed.
+ */
 function cloneWithCrlf(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-clone-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -19,6 +22,7 @@ function cloneWithCrlf(): string {
     // As Git knows a file that is no text.
     if (!content.includes(0)) writeFileSync(path, content.toString().replaceAll(/\r?\n/g, '\r\n'))
   }
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   return folder
 }
 
@@ -32,10 +36,10 @@ function commandFor(t: Test, script: string): string {
 t.test('README, Start: its two commands work on a fresh machine, also where the texts have CRLF', async t => {
   const cwd = cloneWithCrlf()
   const [command, ...options] = PLAIN
-  const env = { ...program.environment, npm_config_prefer_offline: 'true', npm_config_audit: 'false', PORT: '0' }
-  /** Runs a line of the README in a group of processes of its own. */
-  const begin = (line: string, more: Record<string, string> = {}) =>
-    spawn(command, [...options, 'bash', '-c', line], { cwd, env: { ...env, ...more }, detached: true })
+  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_dry_run: 'true' }
+  const env = { ...program.environment, ...npm, PORT: '0' }
+  /** Runs a line of the README in a group of processes of its own. The packages are there. */
+  const begin = (line: string) => spawn(command, [...options, 'bash', '-c', line], { cwd, env, detached: true })
 
   const started = begin(commandFor(t, 'start'))
   let output = ''
@@ -58,8 +62,8 @@ t.test('README, Start: its two commands work on a fresh machine, also where the 
   const guide = (folder: string) => readFileSync(join(folder, 'dist/assets/guide.json'), 'utf8')
   t.equal(guide(cwd), guide('.'), 'the guide is the same')
 
-  // The packages are there, and all other tests run here.
-  const tests = begin(`${commandFor(t, 'test')} -- test/core/money.test.ts`, { npm_config_dry_run: 'true' })
+  // All other tests run here.
+  const tests = begin(`${commandFor(t, 'test')} -- test/core/money.test.ts`)
   let report = ''
   for (const stream of [tests.stdout, tests.stderr]) stream.on('data', data => (report += data))
   t.equal(await new Promise(resolve => tests.once('close', resolve)), 0, report.slice(-2000))

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Test } from 'tap'
@@ -43,9 +43,14 @@ const npm = (args: readonly string[], cwd: string): string =>
     encoding: 'utf8',
   }).trim()
 
-/** Builds dist/, and packs it as `npm pack` does. Returns the path of the tarball. */
+/** Packs dist/ as `npm pack` does, and builds it first if a source is newer. Returns the path of the tarball. */
 function pack(destination: string): string {
-  npm(['run', 'dist'], '.')
+  const builtAt = statSync('dist/client/index.d.ts', { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = ['src', 'docs', 'skills'].flatMap(folder =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(path => join(folder, path)),
+  )
+  const isOld = [...sources, 'README.md', 'package.json'].some(path => statSync(path).mtimeMs > builtAt)
+  if (isOld) npm(['run', 'dist'], '.')
   return join(destination, npm(['pack', '--pack-destination', destination], '.'))
 }
 
