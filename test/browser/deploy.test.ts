@@ -212,19 +212,11 @@ for (const proxy of PROXIES) {
   )
 }
 
-t.test('deploy, TLS: /docs and the page of a link work behind nginx', { skip: skipBrowser }, async t => {
+t.test('deploy, TLS: the page of a link works behind nginx', { skip: skipBrowser }, async t => {
   const started = await start(t, 'nginx', caseOf('TLS'))
   const { publicUrl } = started
   const browser = await openBrowser(t)
   const page = await browser.newPage({ ignoreHTTPSErrors: true })
-  page.setDefaultTimeout(120_000)
-  await page.goto(`${publicUrl}/docs#payments-service/tag/mandates/GET/api/v1/mandates`)
-  await page.getByText('List mandates, newest first').first().waitFor()
-  const answered = page.waitForResponse(response => response.url().startsWith(`${publicUrl}/api/v1/mandates`))
-  await page.locator('[id*="GET/api/v1/mandates"]').getByRole('button', { name: 'Test Request' }).first().click()
-  await page.getByRole('button', { name: 'Send' }).first().click()
-  t.equal((await answered).status(), 200)
-
   await page.goto(`${publicUrl}/pay/PL-ACME-EU-0007?client=sandbox-client`)
   await page.getByLabel('IBAN').fill('DE89370400440532013000')
   await page.getByRole('button', { name: /^Accept / }).click()

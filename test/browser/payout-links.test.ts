@@ -260,7 +260,8 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   const long = 'Donaudampfschifffahrtsgesellschaft'.repeat(4)
   const pages: Record<string, (page: Page) => Promise<unknown>> = {}
   const at = (id: string) => pagePath(site.client, id)
-  for (const method of Object.keys(TYPED)) {
+  // The form with fields of each type.
+  for (const method of ['SEPA-CT', 'US-ACH']) {
     const id = await createLink(site.client, method, { amount: '999999.99', remarks: long })
     pages[at(id)] = async page => {
       await page.getByText('I do not want this payout').click()
@@ -276,7 +277,7 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
       page.getByRole('alert').waitFor(),
       page.evaluate(() => document.querySelector('form')?.submit()),
     ])
-  for (const verbs of [['claim'], ['claim', 'process'], ['claim', 'process', 'pay'], ['claim', 'process', 'fail']]) {
+  for (const verbs of [['claim'], ['claim', 'process', 'fail']]) {
     const id = await createLink(site.client)
     const page = await (await site.app.inject(at(id))).payload
     const token = /name="token" value="([\w-]+)"/.exec(page)?.[1]
@@ -288,12 +289,10 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
     for (const verb of verbs.slice(1)) await move(site, id, verb)
     pages[`${at(id)}&receipt=${claimed.json().receipt}`] = async () => {}
   }
-  const expired = await createLink(site.client)
-  await move(site, expired, 'expire')
   const elsewhere = await createLink(site.client, 'SEPA-CT', { uiMode: 'embedded' })
-  for (const id of [expired, elsewhere, 'pl_unknown']) pages[at(id)] = async () => {}
+  for (const id of [elsewhere, 'pl_unknown']) pages[at(id)] = async () => {}
 
-  const page = await openPage(t, at(expired), { viewport: { width: 320, height: 640 } })
+  const page = await openPage(t, at('pl_unknown'), { viewport: { width: 320, height: 640 } })
   for (const [path, act] of Object.entries(pages)) {
     await page.goto(site.url + path)
     await act(page)
