@@ -326,11 +326,8 @@ async function refusals(own: FastifyInstance, document: Json, token: string): Pr
   return refused
 }
 
-/** An ordinary day; a Friday after 16:00; the days before closed days; a leap day; a changed clock; a far year. */
-const MOMENTS = [
-  ...['2026-11-02T09:00:00Z', '2026-11-06T15:30:00Z', '2026-12-24T14:59:30Z', '2027-03-25T23:30:00Z'],
-  ...['2028-02-29T07:50:00Z', '2027-03-28T00:50:00Z', '2041-12-31T22:55:00Z'],
-]
+/** A Friday after 16:00; the day before closed days; a leap day; a night in which the clock changes, in a far year. */
+const MOMENTS = ['2026-11-06T15:30:00Z', '2026-12-24T14:59:30Z', '2028-02-29T07:50:00Z', '2041-03-31T00:50:00Z']
 
 t.test('fidelity, Documented and assumed: the examples succeed in their order, at any date', async t => {
   for (const [index, at] of MOMENTS.entries()) {

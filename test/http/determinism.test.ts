@@ -133,7 +133,7 @@ async function playRandomly(): Promise<{ readonly answers: unknown[]; readonly s
   const players = ['acme', 'beta', 'gamma'].map(clientId => createPlayer(app, clientId))
   for (const player of players) await player.authenticate()
   const answers: unknown[] = []
-  for (const [at, random] of randomRequests(20_261_103, process.env.TEST_LONG === '1' ? 7000 : 500).entries()) {
+  for (const [at, random] of randomRequests(20_261_103, process.env.TEST_LONG === '1' ? 7000 : 300).entries()) {
     // Seldom, the real time is set back.
     realNow += at % 100 === 99 ? -500 : (at * 379) % 2500
     answers.push(await (players[(at * 7) % 3] as Player).play(random))
