@@ -1,15 +1,5 @@
 import t from 'tap'
-import { ApiError, atPath, errors, quote } from '../../src/core/errors.js'
-
-t.test('interface, Errors: an error has the members code, field and message, and its status', async t => {
-  const error = new ApiError('INVALID_FIELD', 'amount', 'amount must be a string.', { 'x-extra': '1' })
-  t.same(error.envelope, { code: 'INVALID_FIELD', field: 'amount', message: 'amount must be a string.' })
-  t.same(Object.keys(error.envelope), ['code', 'field', 'message'])
-  t.equal(error.status, 400)
-  t.same(error.headers, { 'x-extra': '1' })
-  t.same(new ApiError('INTERNAL_ERROR', null, 'x').headers, {})
-  t.type(error, Error)
-})
+import { errors, quote } from '../../src/core/errors.js'
 
 t.test('decisions §2: a message says what was wrong and what would be right', async t => {
   t.match(errors.missing('amount').message, 'amount')
@@ -27,11 +17,6 @@ t.test('decisions §2: a message says what was wrong and what would be right', a
   t.match(errors.payoutLinkAlreadyClaimed('PAID').message, 'PAID')
   t.match(errors.payoutLinkNotCancellable('EXPIRED').message, 'EXPIRED')
   t.match(errors.payloadTooLarge(null, '1 MiB').message, '1 MiB')
-})
-
-t.test('decisions §1: errors have their headers', async t => {
-  t.same(errors.methodNotAllowed('PUT', 'GET, OPTIONS').headers, { allow: 'GET, OPTIONS' })
-  t.same(errors.unavailable('x', { connection: 'close' }).headers, { connection: 'close' })
 })
 
 t.test('decisions §2: a message quotes no more than 80 characters of the input', async t => {
@@ -52,30 +37,4 @@ t.test('decisions §2: what a message quotes stays on one line and is told by it
   t.match(quote(5), /number.*5/)
   t.match(quote(true), /boolean.*true/)
   t.match(quote(null), 'null')
-})
-
-t.test('control plane, POST /seed: a refusal of one of several records names its path', async t => {
-  const refuse = (error: unknown) => () => {
-    throw error
-  }
-  t.throws(() => atPath('records.bills.3', refuse(errors.invalid('dueDate', 'wrong'))), {
-    code: 'INVALID_FIELD',
-    status: 400,
-    field: 'records.bills.3.dueDate',
-    message: 'wrong',
-  })
-  t.throws(() => atPath('records.bills.3', refuse(errors.illegalTransition(null, 'wrong'))), {
-    code: 'ILLEGAL_TRANSITION',
-    field: 'records.bills.3',
-  })
-  t.throws(
-    () => atPath('a', refuse(errors.unavailable('x', { connection: 'close' }))),
-    new ApiError('SERVICE_UNAVAILABLE', 'a', 'x', { connection: 'close' }),
-  )
-  const bug = new TypeError('bug')
-  t.throws(() => atPath('records.bills.3', refuse(bug)), bug, 'what is no refusal goes through as it is')
-  t.equal(
-    atPath('records.bills.3', () => 42),
-    42,
-  )
 })
