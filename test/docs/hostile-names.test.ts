@@ -36,10 +36,11 @@ const bodies = (async () => {
   await client.control('POST', '/seed', { records: { accounts: [{ ...account, balance: '10.00' }] } })
   const { body: state } = await client.control('GET', '/state')
   const records = Object.entries<Json>(SeedRecords.properties).map(([kind, { items }]) => {
-    const [first] = state[kind]
-    if (first === undefined) throw new Error(`stock() of test/http/raw.ts makes no record of ${kind}`)
-    const members = Object.entries({ region: first.region, ...first.record })
-    return [kind, [Object.fromEntries(members.filter(([name]) => Object.hasOwn(items.properties, name)))]]
+    const seeds = (state[kind] as Json[]).slice(0, 1).map(({ region, record }) => {
+      const members = Object.entries({ region, ...record })
+      return Object.fromEntries(members.filter(([name]) => Object.hasOwn(items.properties, name)))
+    })
+    return [kind, seeds]
   })
   return new Map<string, Json>([
     ['restoreState', state],

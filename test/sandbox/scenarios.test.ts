@@ -12,7 +12,7 @@ import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, mandate, newClient, payoutLink, pluck } from '../helper.js'
 
 /** The kinds of records in a state. */
-const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
+const KINDS = Object.keys(areas)
 
 /** A fault that has not fired. */
 const LATER = { times: 1, fired: 0 }
@@ -79,7 +79,7 @@ function difference(before: State, after: State): State {
     if (JSON.stringify(from) === JSON.stringify(to)) continue
     const isExtended = Array.isArray(to) && JSON.stringify(to.slice(0, from.length)) === JSON.stringify(from)
     const added = isExtended ? to.slice(from.length) : to
-    const isKind = (KINDS as readonly string[]).includes(name)
+    const isKind = KINDS.includes(name)
     changed[name] = isExtended && isKind ? added.map((entry: State) => entry.record) : added
   }
   return changed
