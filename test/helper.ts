@@ -166,9 +166,9 @@ let shared: FastifyInstance | undefined
 let clients = 0
 
 /** Returns a client of its own on a server that the tests of a process share, since a server takes longer than a test. */
-export function newClient(): Promise<Client> {
+export function newClient(region = 'EU'): Promise<Client> {
   shared ??= buildServer(serverOptions()).app
-  return connect(shared, `client-${++clients}`)
+  return connect(shared, `client-${++clients}`, region)
 }
 
 /** A token request, with whatever fields the test changes; undefined leaves one out. */

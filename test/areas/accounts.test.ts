@@ -1,10 +1,9 @@
 import t from 'tap'
-import { CURRENCY_OF, gist, invalid, invalidQuery, missing, REGIONS, table, tenantsOf } from '../answers.js'
+import { CURRENCY_OF, gist, invalid, invalidQuery, missing, REGIONS, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { build } from '../helper.js'
+import { newClient } from '../helper.js'
 
 const ACCOUNTS = '/api/v1/accounts'
-const open = tenantsOf(build(t))
 
 const account = (changes: object = {}) => ({
   accountReference: 'ACC-0001',
@@ -37,7 +36,7 @@ function page(answer: Answer): string {
 }
 
 t.test('decisions §4, §10: each region of a tenant lists its own accounts, with all their fields', async t => {
-  const [client, other] = [await open(), await open()]
+  const [client, other] = [await newClient(), await newClient()]
   await seed(client, ...Object.values(ACCOUNTS_BY_REGION))
   for (const region of REGIONS) {
     for (const currency of ['', ...Object.values(CURRENCY_OF)]) {
@@ -50,7 +49,7 @@ t.test('decisions §4, §10: each region of a tenant lists its own accounts, wit
 })
 
 t.test('decisions §5: accounts are listed newest first, page by page, whatever is added meanwhile', async t => {
-  const client = await open()
+  const client = await newClient()
   await seed(client, account({ accountReference: 'ACC-0001' }), account({ accountReference: 'ACC-0002' }))
   await client.advance({ by: 'PT1S' })
   await seed(client, account({ accountReference: 'ACC-0003' }))
@@ -66,7 +65,7 @@ t.test('decisions §5: accounts are listed newest first, page by page, whatever 
 })
 
 t.test('interface, Errors: a wrong query parameter is INVALID_QUERY_PARAMETER, with what would be right', async t => {
-  const client = await open()
+  const client = await newClient()
   await table(t, currency => client.get(`${ACCOUNTS}?currency=${currency}`), {
     200: ['INR'],
     [invalidQuery('currency')]: ['eur', 'CHF', 'EURO', 'EUR,USD'],
@@ -79,7 +78,7 @@ t.test('interface, Errors: a wrong query parameter is INVALID_QUERY_PARAMETER, w
 // ------------------------------------------------------------------------------------------------------- seeding
 
 t.test('control plane, POST /seed: the members of an account have their limits', async t => {
-  const client = await open()
+  const client = await newClient()
   const at = 'records.accounts.0'
   let count = 1000
   const members: [field: string, right: string[], wrong: string[]][] = [
@@ -106,7 +105,7 @@ t.test('control plane, POST /seed: the members of an account have their limits',
 })
 
 t.test('decisions §10: each currency has its own type of branchIdentifier, valid by its rules', async t => {
-  const client = await open()
+  const client = await newClient()
   const at = 'records.accounts.0.branchIdentifier'
   for (const region of REGIONS) {
     const own = ACCOUNTS_BY_REGION[region]

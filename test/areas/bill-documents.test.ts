@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect as connectSocket } from 'node:net'
 import t, { type Test } from 'tap'
-import { gist, malformed, missing, table, tenantsOf } from '../answers.js'
+import { gist, malformed, missing, table } from '../answers.js'
 import type { Answer, CallOptions, Client } from '../helper.js'
-import { bill, build, MONDAY, requestToken } from '../helper.js'
+import { bill, build, MONDAY, newClient, requestToken } from '../helper.js'
 import { closed } from '../http/raw.js'
 import { BOUNDARY, field, MULTIPART, multipart, type Part } from '../multipart.js'
 
@@ -22,15 +22,13 @@ const WRONG_BYTES = '415 UNSUPPORTED_MEDIA_TYPE file'
 const WRONG_TYPE = '415 UNSUPPORTED_MEDIA_TYPE content-type'
 const TOO_LARGE = '413 PAYLOAD_TOO_LARGE file'
 
-const tenant = tenantsOf(build(t))
-
 const post = (client: Client, body: Buffer | string, options: CallOptions = {}, url = DOCUMENT) =>
   client.post(url, body, { ...options, headers: { ...MULTIPART, ...options.headers } })
 const upload = (client: Client, ...parts: Part[]) => post(client, multipart(...parts))
 
 /** A new tenant with one bill. */
 async function open(): Promise<Client> {
-  const client = await tenant()
+  const client = await newClient()
   await client.post('/api/v1/bills', bill())
   return client
 }
@@ -323,7 +321,7 @@ t.test('decisions §9: a bill with more documents, of an earlier release, loads,
 })
 
 t.test('decisions §5: a page of bills ends with its 5,000th document, and the next one goes on', async t => {
-  const client = await tenant()
+  const client = await newClient()
   const counts = [0, 500, 500, 499, 1, 0, ...Array(20).fill(500)]
   const bills = counts.map((count, n) => bill({ uniqueReferenceIdentifier: `INV-${n}`, documents: documents(count) }))
   for (const one of bills) t.equal((await seed(client, [one])).status, 200)

@@ -1,18 +1,7 @@
 import t from 'tap'
-import {
-  CURRENCY_OF,
-  gist,
-  holds,
-  invalid,
-  invalidQuery,
-  missing,
-  NO_TEXT,
-  REGIONS,
-  table,
-  tenantsOf,
-} from '../answers.js'
+import { CURRENCY_OF, gist, holds, invalid, invalidQuery, missing, NO_TEXT, REGIONS, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { bill, build, changedOften, MONDAY, newClient } from '../helper.js'
+import { bill, changedOften, MONDAY, newClient } from '../helper.js'
 
 const BILLS = '/api/v1/bills'
 const REF = 'INV-2026-001'
@@ -24,8 +13,6 @@ const CONTRADICTION = '400 INCONSISTENT_BILL_UPDATE status'
 const CANCELLED = '409 BILL_CANCELLED uniqueReferenceIdentifier'
 const WRONG_CURRENCY = '400 REGION_CURRENCY_MISMATCH currency'
 const NO_COUNTERPARTY = '404 COUNTERPARTY_NOT_FOUND counterpartyReference'
-
-const open = tenantsOf(build(t))
 
 let references = 1000
 /** Posts a bill under a reference of its own. */
@@ -48,7 +35,7 @@ const seed = (client: Client, ...bills: object[]) => client.control('POST', '/se
 // ------------------------------------------------------------------------------------------------------ creation
 
 t.test('decisions §9: an ingested bill is answered with 201 and its record, and can be read', async t => {
-  const client = await open()
+  const client = await newClient()
   const request = bill({ openAmount: '190.5', issueDate: '2026-11-01', description: 'Käse' })
   const state = { documents: [], createdAt: MONDAY, updatedAt: MONDAY }
   const full = await client.post(BILLS, request)
@@ -61,7 +48,7 @@ t.test('decisions §9: an ingested bill is answered with 201 and its record, and
 })
 
 t.test('decisions §9: uniqueReferenceIdentifier has 3 to 64 letters, digits, hyphens, underscores', async t => {
-  const client = await open()
+  const client = await newClient()
   const right = ['abc', 'A-_', '000', '-_-', 'x'.repeat(64)]
   const wrong = ['ab', 'x'.repeat(65), 'a.b', 'a b', 'abc ', 'abc\n', 'äbc', 'a/b/c', '１２３']
   await table(t, reference => client.post(BILLS, bill({ uniqueReferenceIdentifier: reference })), {
@@ -72,7 +59,7 @@ t.test('decisions §9: uniqueReferenceIdentifier has 3 to 64 letters, digits, hy
 })
 
 t.test('decisions §9: members of a bill take their own values, and no others', async t => {
-  const client = await open()
+  const client = await newClient()
   // The tests of core/time and core/money have all other forms.
   const dates = ['2026-02-28', '2028-02-29', '1999-12-31', '9999-12-31']
   const noDates = ['2026-02-29', '2026-1-1', '01.12.2026', '2026-12-01T00:00:00Z']
@@ -98,7 +85,7 @@ t.test('decisions §9: members of a bill take their own values, and no others', 
 })
 
 t.test('decisions §4: the currency belongs to the region', async t => {
-  const client = await open()
+  const client = await newClient()
   const pairs = REGIONS.flatMap(region => Object.values(CURRENCY_OF).map(currency => [region, currency] as const))
   await table(t, ([region, currency]) => client.post(BILLS, bill({ currency }), { region }), {
     201: pairs.filter(([region, currency]) => CURRENCY_OF[region] === currency),
@@ -107,7 +94,7 @@ t.test('decisions §4: the currency belongs to the region', async t => {
 })
 
 t.test('decisions §2: a taken reference is 409 DUPLICATE_REFERENCE, whatever the body, and at once', async t => {
-  const client = await open()
+  const client = await newClient()
   const other = bill({ type: 'DEBIT_NOTE', totalAmount: '5', counterpartyReference: 'OTHER-0001' })
   const atOnce = await Promise.all([bill(), bill(), other].map(body => client.post(BILLS, body)))
   t.same(atOnce.map(gist), ['201', DUPLICATE, DUPLICATE])
@@ -119,7 +106,7 @@ t.test('decisions §2: a taken reference is 409 DUPLICATE_REFERENCE, whatever th
 // -------------------------------------------------------------------------------------------------------- status
 
 t.test('decisions §9: the status of a new bill follows its open amount, which is at most the total', async t => {
-  const client = await open()
+  const client = await newClient()
   const create = async (amounts: string) => {
     const [totalAmount, openAmount] = amounts.split(' ')
     const answer = await post(client, { totalAmount, openAmount })
@@ -134,7 +121,7 @@ t.test('decisions §9: the status of a new bill follows its open amount, which i
 })
 
 t.test('decisions §9: the status of an updated bill follows its open amount, in every direction', async t => {
-  const client = await open()
+  const client = await newClient()
   await client.post(BILLS, bill({ totalAmount: '100.00' }))
   const steps: [openAmount: string, status: string][] = [
     ['40', 'PARTIALLY_PAID'],
@@ -153,7 +140,7 @@ t.test('decisions §9: the status of an updated bill follows its open amount, in
 })
 
 t.test('decisions §9: status and open amount of an update agree, or it is INCONSISTENT_BILL_UPDATE', async t => {
-  const client = await open()
+  const client = await newClient()
   /** `100.00: PAID 0.00` updates a bill of 100.00 whose open amount is before the colon. */
   const update = async (line: string) => {
     const [before, status, openAmount] = line.split(/:? /)
@@ -185,7 +172,7 @@ t.test('decisions §9: status and open amount of an update agree, or it is INCON
 })
 
 t.test('decisions §9: CANCELLED is final', async t => {
-  const client = await open()
+  const client = await newClient()
   for (const openAmount of ['1190.00', '5', '0']) {
     const { uniqueReferenceIdentifier } = (await post(client, { openAmount })).body
     const url = `${BILLS}/${uniqueReferenceIdentifier}`
@@ -200,7 +187,7 @@ t.test('decisions §9: CANCELLED is final', async t => {
 // -------------------------------------------------------------------------------------------------------- update
 
 t.test('decisions §9: an update has at least one of status, openAmount and dueDate, of their own types', async t => {
-  const client = await open()
+  const client = await newClient()
   await client.post(BILLS, bill())
   const wrong: Record<string, unknown[]> = {
     status: ['', 'paid', 'CLOSED', ...NO_TEXT],
@@ -217,7 +204,7 @@ t.test('decisions §9: an update has at least one of status, openAmount and dueD
 })
 
 t.test('decisions §9: members are updated one by one or together, and updatedAt tells when', async t => {
-  const client = await open()
+  const client = await newClient()
   const { body } = await client.post(BILLS, bill())
   await client.advance({ by: 'PT1H' })
   const first = { ...body, dueDate: '2027-01-31', updatedAt: '2026-11-02T10:00:00Z' }
@@ -230,7 +217,7 @@ t.test('decisions §9: members are updated one by one or together, and updatedAt
 t.test(
   'decisions §9: a bill creates an unknown counterparty with only its reference, and changes no other',
   async t => {
-    const client = await open()
+    const client = await newClient()
     t.equal(gist(await remark(client)), NO_COUNTERPARTY)
     await client.post(BILLS, bill())
     t.same((await remark(client)).body, { counterpartyReference: 'CPTY-0001', remarks: 'hi' })
@@ -254,7 +241,7 @@ const lister = (client: Client) => async (query: string) => page(await client.ge
 const cursorAfter = async (client: Client, query: string) => (await client.get(`${BILLS}?${query}`)).body.nextCursor
 
 t.test('decisions §5: bills are listed newest first, page by page, whatever is created meanwhile', async t => {
-  const client = await open()
+  const client = await newClient()
   t.equal(await lister(client)(''), ' of 0')
   await ingest(client, { 'ref-1': {}, 'ref-2': { type: 'DEBIT_NOTE' }, 'ref-3': {} })
   await client.advance({ by: 'PT1S' })
@@ -276,7 +263,7 @@ t.test('decisions §5: bills are listed newest first, page by page, whatever is 
 })
 
 t.test('interface, Other endpoints; decisions §5: bills are filtered, by AND of the filters', async t => {
-  const client = await open()
+  const client = await newClient()
   await ingest(client, {
     inn: {},
     out: { cashflowType: 'OUTFLOW', counterpartyReference: 'CPTY-0002' },
@@ -337,7 +324,7 @@ t.test(
 )
 
 t.test('decisions §4: a bill belongs to its region, and the same reference may exist in another', async t => {
-  const client = await open()
+  const client = await newClient()
   const explain = (query = '') => client.control('GET', `/bills/${REF}${query}`)
   for (const region of REGIONS) {
     const before = [await client.get(ONE, { region }), await client.patch(ONE, { status: 'PAID' }, { region })]
@@ -363,7 +350,7 @@ t.test('decisions §4: a bill belongs to its region, and the same reference may 
 })
 
 t.test('control plane, Explain the state of a record: a bill, its past and moves', async t => {
-  const client = await open()
+  const client = await newClient()
   await client.post(BILLS, bill())
   await client.advance({ by: 'PT1H' })
   for (const update of [{ openAmount: '5' }, { dueDate: '2027-01-31' }, { status: 'CANCELLED' }]) {
@@ -383,7 +370,7 @@ t.test('control plane, Explain the state of a record: a bill, its past and moves
 // ------------------------------------------------------------------------------------------------------- seeding
 
 t.test('control plane, POST /seed: bills of any state, whose region follows from the currency', async t => {
-  const client = await open()
+  const client = await newClient()
   const file = { documentId: 'doc_seeded', fileName: 'bill.pdf', contentType: 'application/pdf', size: 5 }
   const documents = [{ ...file, sha256: '0'.repeat(64), uploadedAt: '2026-10-02T00:00:00Z' }]
   const past = { createdAt: '2026-10-01T00:00:00Z', updatedAt: '2026-10-03T00:00:00Z' }
@@ -398,7 +385,7 @@ t.test('control plane, POST /seed: bills of any state, whose region follows from
 })
 
 t.test('control plane, POST /seed: bills are validated as the API does, all or nothing', async t => {
-  const client = await open()
+  const client = await newClient()
   const good = bill({ uniqueReferenceIdentifier: 'seed-good', counterpartyReference: 'SEED-CPTY' })
   const at = 'records.bills.1'
   await table(t, wrong => seed(client, good, wrong), {
@@ -412,7 +399,7 @@ t.test('control plane, POST /seed: bills are validated as the API does, all or n
 })
 
 t.test('decisions §9: a bill of one cent cannot be paid in part, so its explanation does not offer it', async t => {
-  const client = await open()
+  const client = await newClient()
   for (const [uniqueReferenceIdentifier, totalAmount, states] of [
     ['INV-CENT-1', '0.01', 'PAID CANCELLED'],
     ['INV-CENT-2', '0.02', 'PARTIALLY_PAID PAID CANCELLED'],

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { gist, invalid, missing, NO_TEXT, REGIONS, table, tenantsOf } from '../answers.js'
+import { gist, invalid, missing, NO_TEXT, REGIONS, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build } from '../helper.js'
+import { newClient } from '../helper.js'
 
 const PATH = '/api/v1/counterparties'
 const CPTY = `${PATH}/CPTY-0001`
@@ -16,14 +16,13 @@ const BRANCHES = {
   IN: { type: 'IFSC', value: 'HDFC0000123' },
 } as const
 
-const tenant = tenantsOf(build(t))
 const address = (changes: object = {}) => ({ line1: 'Main Street 1', city: 'Berlin', country: 'DE', ...changes })
 const seed = (client: Client, ...counterparties: object[]) =>
   client.control('POST', '/seed', { records: { counterparties } })
 
 /** A new tenant with the counterparty CPTY-0001 in region EU. */
 async function open(changes: object = {}): Promise<Client> {
-  const client = await tenant()
+  const client = await newClient()
   await seed(client, { region: 'EU', counterpartyReference: 'CPTY-0001', ...changes })
   return client
 }
@@ -122,7 +121,7 @@ t.test('decisions §10: an address has line1, city and country, a code of ISO 31
 // --------------------------------------------------------------------------------------------- path and regions
 
 t.test('decisions §4: a counterparty belongs to its region, and the same reference may exist in another', async t => {
-  const client = await tenant()
+  const client = await newClient()
   const patch = (region: string | null) => client.patch(CPTY, { remarks: 'x' }, { region })
   for (const region of REGIONS) {
     t.equal(gist(await patch(region)), UNKNOWN, `${region}: not yet`)
@@ -134,7 +133,7 @@ t.test('decisions §4: a counterparty belongs to its region, and the same refere
 // ------------------------------------------------------------------------------------------------------- seeding
 
 t.test('decisions §10: each region has its own type of branchIdentifier, valid by its rules', async t => {
-  const client = await tenant()
+  const client = await newClient()
   const at = 'records.counterparties.0.branchIdentifier'
   // The tests of core/identifiers have all other forms.
   const wrong = { EU: ['DEUTDEF', 'DEUTXXFF'], UK: ['12345', '12-34-56'], US: ['021000022'], IN: ['HDFC1000123'] }
@@ -152,7 +151,7 @@ t.test('decisions §10: each region has its own type of branchIdentifier, valid 
 })
 
 t.test('control plane, POST /seed: counterparties are validated as the API does', async t => {
-  const client = await tenant()
+  const client = await newClient()
   const at = 'records.counterparties.0'
   const counterpartyReference = 'CPTY-0002'
   await table(t, wrong => seed(client, { region: 'EU', ...wrong }), {

@@ -1,13 +1,12 @@
 import t from 'tap'
 import { gist, holds, ILLEGAL, invalid, NO_ROUTE, secondBefore, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, collection, MONDAY, mandate } from '../helper.js'
+import { build, collection, MONDAY, mandate, newClient } from '../helper.js'
 
 const PATH = '/api/v1/direct-debit'
 const UNKNOWN = '404 COLLECTION_NOT_FOUND collectionReference'
 const WRONG_REASON = '409 ILLEGAL_TRANSITION reasonCode'
 
-const tenant = tenantsOf(build(t))
 const earlyTenant = tenantsOf(build(t, { clock: '2026-03-01T09:00:00Z' }))
 
 interface Transition {
@@ -20,7 +19,7 @@ interface Transition {
 
 /** A new tenant at a moment, with the mandate MND-0001. */
 async function openAt(at: string): Promise<Client> {
-  const client = await (at === MONDAY ? tenant() : earlyTenant())
+  const client = await (at === MONDAY ? newClient() : earlyTenant())
   if (at !== MONDAY) await client.advance({ to: at })
   await client.post('/api/v1/mandates', mandate())
   return client
@@ -389,7 +388,7 @@ t.test('decisions §6: an outcome shows in what comes next, and the control plan
 })
 
 t.test('decisions §6: the tables of outcomes and reason codes are served', async t => {
-  const client = await tenant()
+  const client = await newClient()
   const served = JSON.stringify((await client.control('GET', '/outcomes')).body)
   const outcomes = ['SIM-REJECTED-AC01', 'SIM-RETURNED-AM04', 'SIM-RETURNED-MD06', 'SIM-FAILED', 'SIM-STUCK-SUBMITTED']
   for (const name of outcomes) t.match(served, `"${name}"`)

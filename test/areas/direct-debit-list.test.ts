@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { gist, invalidQuery, table, tenantsOf } from '../answers.js'
+import { gist, invalidQuery, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { build, collection, MONDAY, mandate } from '../helper.js'
+import { collection, MONDAY, mandate, newClient } from '../helper.js'
 
 const PATH = '/api/v1/direct-debit'
 const WRONG_CURSOR = '400 INVALID_CURSOR cursor'
-const tenant = tenantsOf(build(t))
 
 /** A new tenant with the mandates MND-0001 and MND-0002. */
 async function open(): Promise<Client> {
-  const client = await tenant()
+  const client = await newClient()
   for (const mandateReference of ['MND-0001', 'MND-0002']) {
     await client.post('/api/v1/mandates', mandate({ mandateReference }))
   }
@@ -49,7 +48,7 @@ const cursorAfter = async (client: Client, query: string): Promise<string> =>
 // ----------------------------------------------------------------------------------------------- envelope and order
 
 t.test('interface, Collection list envelope: an empty list', async t => {
-  const { status, body } = await (await tenant()).get(PATH)
+  const { status, body } = await (await newClient()).get(PATH)
   t.same([status, body], [200, { totalCount: 0, hasMore: false, nextCursor: null, data: [] }])
 })
 

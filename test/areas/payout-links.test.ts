@@ -16,7 +16,7 @@ import {
   WRONG_REGION,
 } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, connect, MONDAY, payoutLink } from '../helper.js'
+import { build, call, connect, MONDAY, newClient, payoutLink } from '../helper.js'
 
 const LINKS = '/api/v1/payout-links'
 const SHOP = 'https://shop.example'
@@ -25,7 +25,6 @@ const CLAIMED = '409 PAYOUT_LINK_ALREADY_CLAIMED payoutLinkId'
 const NOT_CANCELLABLE = '409 PAYOUT_LINK_NOT_CANCELLABLE payoutLinkId'
 const NOT_ALLOWED = '403 ORIGIN_NOT_ALLOWED origin'
 
-const open = tenantsOf(build(t))
 /** Tenants whose clock stands early in 2026, so that a test can move it to any moment after. */
 const openEarly = tenantsOf(build(t, { clock: '2026-01-05T09:00:00Z' }))
 
@@ -110,7 +109,7 @@ t.test('decisions §8: a link is answered with its request or the defaults, its 
     origin: SHOP,
     remarks: 'thanks',
   }
-  const client = await open()
+  const client = await newClient()
   const defaults = { ...payoutLink(), uiMode: 'hosted', expiryPeriod: 'P7D' }
   for (const [given, stored, expiresAt] of [
     [request, request, '2026-11-04T09:00:00Z'],
@@ -165,7 +164,7 @@ t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Hos
 })
 
 t.test('interface, Limits: the amount of a link is a decimal string of at most 2 decimals', async t => {
-  const client = await open()
+  const client = await newClient()
   const wrong = ['0', '-1', '+1', '01', '1.', '.5', '1.234', '1,00', '1e3', ' 1', '1 ', '1\n', 'NaN', '١', '1000000000']
   await table(t, amount => client.post(LINKS, payoutLink({ amount })), {
     201: ['1', '1.5', '1.05', '999999999.99'],
@@ -174,7 +173,7 @@ t.test('interface, Limits: the amount of a link is a decimal string of at most 2
 })
 
 t.test('decisions §8: each method carries at most its limit', async t => {
-  const client = await open()
+  const client = await newClient()
   const send = ([method, amount]: [string, string]) =>
     client.post(LINKS, linkBy(method, { amount }), { region: regionOf(method) })
   await table(t, send, {
@@ -192,7 +191,7 @@ t.test('decisions §8: each method carries at most its limit', async t => {
 })
 
 t.test('decisions §4, §8: region, currency and method that do not belong together are refused', async t => {
-  const client = await open()
+  const client = await newClient()
   const cases = ['EU', 'US', 'UK'].flatMap(region =>
     ['EUR', 'USD', 'GBP'].flatMap(currency =>
       Object.entries(METHODS).map(([payoutMethod, right]): [string[], string] => {
@@ -210,7 +209,7 @@ t.test('decisions §4, §8: region, currency and method that do not belong toget
 })
 
 t.test('interface, Payout link; decisions §8: optional members and closed lists have their limits', async t => {
-  const client = await open()
+  const client = await newClient()
   const cases: [field: string, right: string[], wrong: unknown[]][] = [
     ['accountHolderName', ['x', '💶'.repeat(140)], ['', '💶'.repeat(141), ...NO_TEXT]],
     ['remarks', ['x', '💶'.repeat(256)], ['', '💶'.repeat(257), ...NO_TEXT]],
@@ -230,7 +229,7 @@ t.test('interface, Payout link; decisions §8: optional members and closed lists
 // -------------------------------------------------------------------------------------------------- expiryPeriod
 
 t.test('interface, Limits; decisions §8: expiryPeriod has bounds of its own for each uiMode', async t => {
-  const client = await open()
+  const client = await newClient()
   const refused = invalid('expiryPeriod')
   const bounds: Record<string, Record<string, unknown[]>> = {
     embedded: {
@@ -258,7 +257,7 @@ t.test('interface, Limits; decisions §8: expiryPeriod has bounds of its own for
 })
 
 t.test('decisions §8: an expiryPeriod that is no ISO 8601 duration is refused', async t => {
-  const client = await open()
+  const client = await newClient()
   const wrong = ['', 'P', 'PT', 'P1DT', '1D', '10m', '600', 'P1M', 'P1Y', '-PT10M', '+PT10M', 'PT10M ', 'PT10', 'P1H']
   await holds(t, each([...wrong, `P${'9'.repeat(400)}D`, 600, null], invalid('expiryPeriod')), expiryPeriod =>
     client.post(LINKS, payoutLink({ expiryPeriod })),
@@ -270,7 +269,7 @@ t.test('decisions §8: an expiryPeriod that is no ISO 8601 duration is refused',
 const embed = (client: Client, origin?: unknown) => client.post(LINKS, payoutLink({ uiMode: 'embedded', origin }))
 
 t.test('decisions §8: an origin that is given must be on the list, by scheme, host and port', async t => {
-  const client = await open()
+  const client = await newClient()
   t.same((await client.control('GET', '/settings')).body.allowedOrigins, ['http://localhost:*', 'http://127.0.0.1:*'])
   const own = [undefined, 'http://localhost', 'http://127.0.0.1:65535', 'HTTP://LOCALHOST:80']
   const others = ['https://localhost:3000', 'http://localhost.evil.example', 'http://127.0.0.2:80', 'http://[::1]:80']
@@ -285,7 +284,7 @@ t.test('decisions §8: an origin that is given must be on the list, by scheme, h
 })
 
 t.test('decisions §8: an empty list refuses every embedded link, and no hosted one, also of a seed', async t => {
-  const client = await open()
+  const client = await newClient()
   await client.control('PUT', '/settings', { allowedOrigins: [] })
   t.match(gist(await embed(client)), /^403 ORIGIN_NOT_ALLOWED/)
   t.equal(gist(await embed(client, 'http://localhost:3000')), NOT_ALLOWED)
@@ -298,7 +297,7 @@ t.test('decisions §8: an empty list refuses every embedded link, and no hosted 
 })
 
 t.test('decisions §8: an origin that is not scheme, host and port is refused for either uiMode', async t => {
-  const client = await open()
+  const client = await newClient()
   const wrong = ['', 'shop.example', '//shop.example', 'https://', 'https://user@shop.example', 'https://shop example']
   wrong.push(...['/', '/pay', '?x=1', '#x', ':99999', ':*'].map(end => `${SHOP}${end}`), 'javascript:x', '*')
   for (const uiMode of ['hosted', 'embedded']) {
@@ -310,7 +309,7 @@ t.test('decisions §8: an origin that is not scheme, host and port is refused fo
 // -------------------------------------------------------------------------------------------------------- cancel
 
 t.test('interface, Payout link cancel request body: 204 without content, and the comment is stored', async t => {
-  const client = await open()
+  const client = await newClient()
   const id = await createLink(client)
   await client.advance({ by: 'PT1M' })
   const { status, body, headers } = await cancel(client, id, 'Überwiesen — “danke”')
@@ -324,7 +323,7 @@ t.test('interface, Payout link cancel request body: 204 without content, and the
 })
 
 t.test('decisions §8: links that were never claimed can be cancelled, once, and no others', async t => {
-  const client = await open()
+  const client = await newClient()
   const cases: [state: string, expected: string][] = [
     ...['ACTIVE', 'REJECTED', 'EXPIRED'].map((state): [string, string] => [state, '204 CANCELLED a comment']),
     ...['CLAIMED', 'PROCESSING', 'PAID', 'FAILED'].map((state): [string, string] => [
@@ -346,7 +345,7 @@ t.test('decisions §8: links that were never claimed can be cancelled, once, and
 })
 
 t.test('interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel: 7 to 90 letters, digits, -, _', async t => {
-  const client = await open()
+  const client = await newClient()
   const right = ['1234567', 'aZ-_09x', '-------', 'x'.repeat(90)]
   const wrong = ['x', '123456', 'x'.repeat(91), 'x'.repeat(5000), 'abc.defg', 'abc%20defg', '%C3%A4bcdefg', 'abc~defg']
   const records = { payoutLinks: right.map(payoutLinkId => payoutLink({ payoutLinkId })) }
@@ -360,7 +359,7 @@ t.test('interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel: 7 to 90 let
 })
 
 t.test('interface, Payout link cancel request body: cancellationComment has 1 to 256 characters', async t => {
-  const client = await open()
+  const client = await newClient()
   const id = await createLink(client)
   await table(t, body => client.patch(`${LINKS}/${id}/cancel`, body), {
     [missing('cancellationComment')]: [undefined, {}, { cancellationComment: '' }],
@@ -380,7 +379,7 @@ t.test('interface, Payout link cancel request body: cancellationComment has 1 to
 })
 
 t.test('decisions §4: a link of one region is not found in another, and stays as it is', async t => {
-  const client = await open()
+  const client = await newClient()
   for (const [method, region] of Object.entries({ 'SEPA-CT': 'EU', 'US-ACH': 'US', 'UK-FAST': 'UK' })) {
     const id = await createLink(client, linkBy(method), region)
     await table(t, name => cancel(client, id, 'x', name), {
@@ -392,7 +391,7 @@ t.test('decisions §4: a link of one region is not found in another, and stays a
 })
 
 t.test('decisions §8: no way to read links under /api/v1 is invented', async t => {
-  const client = await open()
+  const client = await newClient()
   const one = `${LINKS}/${await createLink(client)}`
   await table(t, input => client.send(input.split(' ')[0], input.split(' ')[1]), {
     [WRONG_METHOD]: [`GET ${LINKS}`, `GET ${one}/cancel`],
@@ -410,7 +409,7 @@ const masked = (claim: { accountIdentifier: string }) => ({
 })
 
 t.test('decisions §8: a claim that has what its method asks for is taken', async t => {
-  const client = await open()
+  const client = await newClient()
   for (const [method, claim] of Object.entries(CLAIMS)) {
     const id = await createLink(client, linkBy(method), regionOf(method))
     const { status, body } = await verb(client, id, 'claim', claim)
@@ -422,7 +421,7 @@ t.test('decisions §8: a claim that has what its method asks for is taken', asyn
 })
 
 t.test('decisions §8: each method asks for an account, a branch and a type of its own', async t => {
-  const client = await open()
+  const client = await newClient()
   const account = invalid('accountIdentifier')
   const type = invalid('branchIdentifier.type')
   const value = invalid('branchIdentifier.value')
@@ -501,7 +500,7 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
 })
 
 t.test('decisions §8: a declined link is REJECTED, with remarks of 1 to 256 characters', async t => {
-  const client = await open()
+  const client = await newClient()
   const decline = async (remarks: unknown) => {
     const answer = await verb(client, await createLink(client), 'decline', { remarks })
     const { status, decline } = answer.body.record ?? {}
@@ -516,7 +515,7 @@ t.test('decisions §8: a declined link is REJECTED, with remarks of 1 to 256 cha
 // --------------------------------------------------------------------------------------------------------- verbs
 
 t.test('decisions §8: from every state every verb is taken, or refused with the legal ones', async t => {
-  const client = await open()
+  const client = await newClient()
   const legal: Record<string, Record<string, string>> = {
     ACTIVE: { claim: 'CLAIMED', decline: 'REJECTED', expire: 'EXPIRED', cancel: 'CANCELLED' },
     CLAIMED: { process: 'PROCESSING' },
@@ -550,7 +549,7 @@ t.test('decisions §8: from every state every verb is taken, or refused with the
 // ---------------------------------------------------------------------------------------------------------- time
 
 t.test('decisions §8: a link that is not claimed is EXPIRED at expiresAt, to the second', async t => {
-  const client = await open()
+  const client = await newClient()
   const expiryPeriod = 'PT10M'
   const id = await createLink(client, payoutLink({ expiryPeriod }))
   const claimed = await createLink(client, payoutLink({ expiryPeriod }))
@@ -639,7 +638,7 @@ t.test('decisions §8: UK-BACS is PAID after two UK business days', t =>
 
 t.test('decisions §8: a claimed link is PROCESSING, then PAID at the very second that was told', async t => {
   for (const method of Object.keys(METHODS)) {
-    const client = await open(regionOf(method))
+    const client = await newClient(regionOf(method))
     const id = await createLink(client, linkBy(method))
     const state = async () => (await explain(client, id)).record
     const { next: processing } = (await verb(client, id, 'claim', CLAIMS[method])).body
@@ -653,7 +652,7 @@ t.test('decisions §8: a claimed link is PROCESSING, then PAID at the very secon
 })
 
 t.test('decisions §8: final states stay, however much time passes', async t => {
-  const client = await open()
+  const client = await newClient()
   for (const state of ['PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']) await linkIn(client, state)
   t.same((await client.advance({ by: 'P400D' })).body.transitions, [])
 })
@@ -661,7 +660,7 @@ t.test('decisions §8: final states stay, however much time passes', async t => 
 // ------------------------------------------------------------------------------------------------------- seeding
 
 t.test('control plane, POST /seed: links of any past can be given, and go on', async t => {
-  const client = await open()
+  const client = await newClient()
   const past = { createdAt: '2026-11-01T09:00:00Z' }
   const claimedAt = '2026-11-02T08:59:58Z'
   const claimed = { status: 'CLAIMED', claimedAt, updatedAt: claimedAt, claim: sepaClaim }
@@ -680,7 +679,7 @@ t.test('control plane, POST /seed: links of any past can be given, and go on', a
 })
 
 t.test('control plane, POST /seed: links are validated as the API does', async t => {
-  const client = await open()
+  const client = await newClient()
   const at = 'records.payoutLinks.0'
   const claimed = (method: string, changes: object) =>
     linkBy(method, { status: 'CLAIMED', claim: { ...CLAIMS[method], ...changes } })

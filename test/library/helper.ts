@@ -12,15 +12,20 @@ export async function create(t: Pick<Test, 'teardown'>, options: SandboxOptions 
   return sandbox
 }
 
+let shared: Promise<Sandbox> | undefined
+let jobs = 0
+
 /** The two ways to get hold of a sandbox: what is promised of one is promised of the other. */
 const WAYS: readonly { name: string; open(t: Pick<Test, 'teardown'>): Promise<Sandbox> }[] = [
   { name: 'createSandbox', open: t => create(t) },
   {
     name: 'connectSandbox with an admin token',
-    async open(t) {
-      const { url } = await create(t, { adminToken: ADMIN_TOKEN })
-      const sandbox = await connectSandbox({ url, adminToken: ADMIN_TOKEN, clientId: 'job-7' })
-      t.teardown(() => sandbox.close())
+    async open(test) {
+      // Each test has a client of its own.
+      shared ??= create(t, { adminToken: ADMIN_TOKEN })
+      const { url } = await shared
+      const sandbox = await connectSandbox({ url, adminToken: ADMIN_TOKEN, clientId: `job-${++jobs}` })
+      test.teardown(() => sandbox.close())
       return sandbox
     },
   },
