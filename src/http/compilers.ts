@@ -45,12 +45,13 @@ function compile(schema: TSchema): ValidateFunction {
 
 /**
  * Validates a value. Throws MISSING_FIELD, or for a broken constraint the code of the schema, else the given one.
- * @param place the path of the value in its document, for errors
+ * @param path the path of the value in its document, for errors
  * @param sent the members as they were sent, where that is not what is validated, for errors
  */
-export function check(schema: TSchema, value: unknown, code: ErrorCode, place: Place = [], sent?: Sent): void {
+export function check(schema: TSchema, value: unknown, code: ErrorCode, path: Path = [], sent?: Sent): void {
   const validator = validators.get(schema) ?? compile(schema)
-  if (!validator(value)) throw toApiError(validator.errors as ErrorObject[], schema, code, place, sent)
+  const failure = validator(value) ? undefined : validator.errors?.at(-1)
+  if (failure !== undefined) throw toApiError(failure, schema, code, path, sent)
 }
 
 /** Whether a value is valid. */
@@ -58,29 +59,26 @@ export const isValid = (schema: TSchema, value: unknown): boolean =>
   (validators.get(schema) ?? compile(schema))(value) === true
 
 /** The path of a value in a body. */
-type Place = readonly (string | number)[]
+type Path = readonly (string | number)[]
 type Sent = ReadonlyMap<string, unknown>
 
 function toApiError(
-  failures: readonly ErrorObject[],
+  { keyword, params, data, parentSchema: schema = {}, instancePath }: ErrorObject,
   root: TSchema,
   code: ErrorCode,
-  place: Place,
+  outer: Path,
   sent: Sent | undefined,
 ): ApiError {
-  const failure = failures.at(-1) as ErrorObject
-  const { keyword, params, data } = failure
-  const schema = failure.parentSchema as TSchema
-  const own = failure.instancePath.split('/').slice(1).map(unescapePointer)
-  const path = [...place, ...own]
+  const own = instancePath.split('/').slice(1).map(unescapePointer)
+  const path = [...outer, ...own]
 
   if (keyword === 'anyOf') {
-    const alternatives = (failure.schema as { required: string[] }[]).flatMap(({ required }) => required)
+    const alternatives = schema.anyOf.flatMap(({ required }: TSchema) => required)
     return errors.missing(null, `Give ${schema['x-expected'] ?? `at least one of ${alternatives.join(', ')}`}.`)
   }
   if (keyword === 'required') return errors.missing([...path, params.missingProperty].join('.'))
   // A query parameter is named as a whole, however its value was split.
-  const field = code === 'INVALID_QUERY_PARAMETER' ? (path[0] as string) : path.join('.')
+  const field = code === 'INVALID_QUERY_PARAMETER' ? `${path[0]}` : path.join('.')
   if (data === '' && code === 'INVALID_FIELD' && isRequired(root, own)) {
     return errors.missing(field, `${field} is required and must not be empty.`)
   }
@@ -89,8 +87,8 @@ function toApiError(
     const otherwise = isRequired(root, own) ? 'give' : 'leave it out, or give'
     return new ApiError(code, field, `${field} must not be null: ${otherwise} ${expected}.`)
   }
-  const flaw = typeof data === 'string' && OWN_FORMATS[schema['x-format'] as string]?.(data)
-  const ownCode = keyword === 'type' ? undefined : (schema['x-error-code'] as ErrorCode | undefined)
+  const flaw = typeof data === 'string' && OWN_FORMATS[schema['x-format']]?.(data)
+  const ownCode = keyword === 'type' ? undefined : schema['x-error-code']
   return new ApiError(
     ownCode ?? code,
     field,
@@ -108,7 +106,7 @@ function isRequired(root: TSchema, path: readonly string[]): boolean {
     // A member of any name.
     if (schema === undefined) return false
   }
-  return (schema.required as string[] | undefined)?.includes(path.at(-1) as string) ?? false
+  return schema.required?.includes(path.at(-1)) ?? false
 }
 
 type Serialize = (value: unknown) => string
@@ -123,10 +121,10 @@ function serializerOf(schema: object): Serialize {
 }
 
 /** Fastify's serializer compiler. It compiles each response schema on its first use, once for a process. */
-export const serializerCompiler: FastifySerializerCompiler<unknown> = ({ schema }) => {
+export const serializerCompiler: FastifySerializerCompiler<object> = ({ schema }) => {
   let serializer: Serialize | undefined
   return value => {
-    serializer ??= serializerOf(schema as object)
+    serializer ??= serializerOf(schema)
     return serializer(value)
   }
 }

@@ -34,7 +34,7 @@ export const routing = fp((app, _options, done) => {
 
   app.addHook('onRequest', function findRoute(request, reply, next) {
     const { is404, method, headers } = request
-    const target = request.raw.url as string
+    const target = request.url
     const isUnroutable = UNROUTABLE.test(target)
     // @fastify/cors adds a route of OPTIONS for every path.
     if (is404 || isUnroutable || method === 'OPTIONS') {

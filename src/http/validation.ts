@@ -21,14 +21,14 @@ declare module 'fastify' {
 /**
  * Fastify's validator compiler. Query strings are text, so they are parsed by their schema; bodies are never coerced.
  */
-export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
+export function validatorCompiler({ schema, httpPart }: { schema: TObject; httpPart?: string }) {
   // `authentication` has validated the one header that schemas name.
   if (httpPart === 'headers') return Boolean
   const parse = httpPart === 'body' || httpPart === 'querystring' ? parsers[httpPart] : undefined
   return function validate(value: unknown) {
     try {
-      if (parse !== undefined) return { value: parse(schema as TObject, value) }
-      check(schema as TObject, value, 'INVALID_FIELD')
+      if (parse !== undefined) return { value: parse(schema, value) }
+      check(schema, value, 'INVALID_FIELD')
       return { value }
     } catch (error) {
       return { error: error as Error }

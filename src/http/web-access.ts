@@ -117,11 +117,11 @@ function isSentByForeignPage({ headers }: FastifyRequest): boolean {
 }
 
 /** Whether a link of another site opens a page. No page can read what another tab shows. */
-const isLink = ({ method, headers, raw, sandbox: { route } }: FastifyRequest) =>
+const isLink = ({ method, headers, url, sandbox: { route } }: FastifyRequest) =>
   isRead(method) &&
   headers.origin === undefined &&
   headers['sec-fetch-mode'] === 'navigate' &&
   headers['sec-fetch-dest'] === 'document' &&
-  (route.config.isPage || pathOf(raw.url as string) === '/')
+  (route.config.isPage || pathOf(url) === '/')
 
-const isApi = (request: FastifyRequest) => pathOf(request.raw.url as string).startsWith(API)
+const isApi = (request: FastifyRequest) => pathOf(request.url).startsWith(API)

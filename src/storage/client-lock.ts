@@ -97,7 +97,7 @@ export const clientOfToken = fp<Tenants>(async (scope, tenants) => {
   })
 
   scope.addHook('onRequest', function refuseSunset({ sandbox }, _reply, next) {
-    sandbox.tenant?.deprecations.assertNotSunset(sandbox.route.config.operation as string)
+    sandbox.tenant?.deprecations.assertNotSunset(sandbox.route.config.operation)
     next()
   })
 
@@ -118,7 +118,7 @@ export const clientOfToken = fp<Tenants>(async (scope, tenants) => {
 
 /** Notes the headers `Deprecation` and `Sunset` of a deprecated operation (interface, Versioning 5). */
 function announceDeprecation(sandbox: RequestContext, { deprecations, settings }: Tenant): void {
-  sandbox.announced = deprecations.headersOf(sandbox.route.config.operation as string, settings.deprecationStyle)
+  sandbox.announced = deprecations.headersOf(sandbox.route.config.operation, settings.deprecationStyle)
 }
 
 /** The scope of the token request, which is for the client of its credentials. */
@@ -152,7 +152,7 @@ export const clientOfCredentials = fp<Tenants>(async (scope, tenants) => {
       if (reading !== undefined) hint(request, reading)
       if (isNew) hintRegistration(request, registry.lookalikeOf(client_id))
       announceDeprecation(sandbox, tenant)
-      tenant.deprecations.assertNotSunset(sandbox.route.config.operation as string)
+      tenant.deprecations.assertNotSunset(sandbox.route.config.operation)
       return tenant
     },
   })

@@ -1,6 +1,8 @@
 import { errors } from '../core/errors.js'
-import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../sandbox/request-log/state.js'
-import { select, toLogged } from '../sandbox/request-log/state.js'
+import type { Exchange, LoggedExchange } from '../sandbox/request-log/exchange.js'
+import { toLogged } from '../sandbox/request-log/exchange.js'
+import type { RequestLog, RequestLogBounds } from '../sandbox/request-log/state.js'
+import { select } from '../sandbox/request-log/state.js'
 
 /** Runs a statement. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<{ rows: Record<string, unknown>[] }>

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import t from 'tap'
-import type { Exchange } from '../../src/sandbox/request-log/state.js'
+import type { Exchange } from '../../src/sandbox/request-log/exchange.js'
 import { createRequestLog } from '../../src/sandbox/request-log/state.js'
 import { refused } from '../answers.js'
 import type { Client } from '../helper.js'

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
-import type { AreaName, StatefulStore, Store } from '../../areas/index.js'
-import { areas } from '../../areas/index.js'
+import type { StatefulStore, Store } from '../../areas/index.js'
+import { areaNames } from '../../areas/index.js'
 import { createCursors } from '../../core/records/list.js'
 import type { DuePosition } from '../../core/records/stateful-repository.js'
 import { compareDue } from '../../core/records/stateful-repository.js'
@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 20
 export function upcoming(tenant: Tenant, { cursor, limit = DEFAULT_LIMIT }: Static<typeof UpcomingQuery>) {
   const cursors = createCursors(tenant.ids, { path: '/_sandbox/upcoming' })
   const after = cursor === undefined ? undefined : toDue(cursors.decode(cursor))
-  const stores = Object.keys(areas).map((name): Store | StatefulStore => tenant[name as AreaName])
+  const stores = areaNames.map((name): Store | StatefulStore => tenant[name])
   const due = stores.flatMap(store => ('upcoming' in store ? store.upcoming(after, limit + 1) : [])).sort(compareDue)
   const page = due.slice(0, limit)
   const last = page.at(-1)

@@ -115,10 +115,11 @@ export function coverAnswer(
   { statusCode }: FastifyReply,
 ): void {
   const { faults, content, route } = request.sandbox
-  if (request.is404 || (faults !== null && isCutOff(faults))) return
+  const { operation } = route.config
+  if (operation === undefined || request.is404 || (faults !== null && isCutOff(faults))) return
   const { cursor } = request.query as { cursor?: string }
   const facts = factsOf(statusCode, (content ?? {}) as Content, cursor !== undefined)
-  coverage.add(clientId, route.config.operation as string, facts)
+  coverage.add(clientId, operation, facts)
 }
 
 /** The members of a record, of a list or of an error that count. */

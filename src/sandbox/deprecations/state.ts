@@ -41,8 +41,8 @@ export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earl
       byOperation = collect(complete, 'data')
     },
     /** Returns the headers `Deprecation` and `Sunset` of an operation, or null if it is not deprecated. */
-    headersOf(operation: string, style: 'seed' | 'rfc'): Record<string, string> | null {
-      const deprecation = byOperation.get(operation)
+    headersOf(operation: string | undefined, style: 'seed' | 'rfc'): Record<string, string> | null {
+      const deprecation = byOperation.get(operation ?? '')
       if (deprecation === undefined) return null
       const { deprecatedSince, sunset } = deprecation
       if (style === 'rfc') {
@@ -57,8 +57,8 @@ export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earl
       }
     },
     /** Refuses an operation that is gone. @throws OPERATION_SUNSET */
-    assertNotSunset(operation: string): void {
-      const { sunset, goneAfterSunset = false } = byOperation.get(operation) ?? {}
+    assertNotSunset(name: string | undefined): void {
+      const { operation = '', sunset, goneAfterSunset = false } = byOperation.get(name ?? '') ?? {}
       if (sunset !== undefined && goneAfterSunset && isReached(sunset)) throw errors.operationSunset(operation, sunset)
     },
   }
@@ -83,4 +83,4 @@ function collect(deprecations: readonly Deprecation[], path: string): Map<string
   return byOperation
 }
 
-const instantOf = (moment: string) => parseInstant(moment) as number
+const instantOf = (moment: string) => parseInstant(moment) ?? Number.NaN

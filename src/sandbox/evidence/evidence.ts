@@ -5,7 +5,7 @@ import type { Explained } from '../../core/records/stateful-repository.js'
 import { formatInstant } from '../../core/time/time.js'
 import { escapeControls } from '../../core/words.js'
 import type { Tenant } from '../../tenants/tenant.js'
-import type { LoggedExchange } from '../request-log/state.js'
+import type { LoggedExchange } from '../request-log/exchange.js'
 
 /** The most records that are explained. */
 const MOST_RECORDS = 20

@@ -4,10 +4,10 @@ import type { Region } from '../../core/domain/regions.js'
 import type { ErrorCode } from '../../core/errors.js'
 import { assumed, labelled } from '../../core/schemas.js'
 import { toNoun, toTitle, toWords } from '../../core/words.js'
-import { recordKindOf } from '../request-log/state.js'
 import type { CallContext, ControlRoute } from '../route.js'
 import { call, GET, POST, PUT } from '../route.js'
 import { ClientQuery } from '../schemas.js'
+import { kinds as named } from './names.js'
 import * as schemas from './schemas.js'
 
 /** A kind of records, with the names of its calls. */
@@ -56,7 +56,7 @@ export const searchRecords = call({
   querystring: schemas.AnyQuery,
   response: schemas.AnyFound,
   handle({ tenant, query: { q, limit = 20 } }) {
-    const pages = kinds.map(kind => ({ kind: recordKindOf(kind), ...tenant()[kind.name].search({ search: q, limit }) }))
+    const pages = named.map(({ name, kind }) => ({ kind, ...tenant()[name].search({ search: q, limit }) }))
     const data = pages.flatMap(({ kind, data }) => data.map(found => ({ kind, ...found })))
     data.sort((one, other) => (one.createdAt < other.createdAt ? 1 : one.createdAt > other.createdAt ? -1 : 0))
     return { data: data.slice(0, limit), total: pages.reduce((sum, { total }) => sum + total, 0) }

@@ -1,4 +1,4 @@
-import type { LoggedExchange } from './state.js'
+import type { LoggedExchange } from './exchange.js'
 
 /** What a URL cannot hold in its path (RFC 3986 §3.3). */
 const NOT_IN_PATH = /%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@%/]/gi

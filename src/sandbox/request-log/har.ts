@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { FORM } from '../../http/form.js'
 import { NAME, VERSION } from '../../package.js'
 import { addressOf, mediaTypeOf, parametersOf } from './address.js'
-import type { LoggedExchange } from './state.js'
+import type { LoggedExchange } from './exchange.js'
 
 /** The media type of a HAR document. */
 export const HAR_TYPE = 'application/har+json'

@@ -1,5 +1,5 @@
 import { addressOf, mediaTypeOf } from './address.js'
-import type { LoggedExchange } from './state.js'
+import type { LoggedExchange } from './exchange.js'
 
 /** The form of a masked secret in the log. */
 const MASKED = /\*\*\*/

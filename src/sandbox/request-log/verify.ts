@@ -5,8 +5,9 @@ import { createGlob } from '../../core/glob.js'
 import { ownMember } from '../../core/own-member.js'
 import { isObject } from '../../http/json-body.js'
 import { maskHeaders, maskJson, maskPath, maskText } from '../../http/masking.js'
+import type { LoggedExchange } from './exchange.js'
 import type { Verification, VerificationResult } from './schemas.js'
-import type { LoggedExchange, RequestPage } from './state.js'
+import type { RequestPage } from './state.js'
 
 type Expected = Static<typeof Verification>
 type Difference = NonNullable<Static<typeof VerificationResult>['nearestMisses']>[number]['differences'][number]

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { AreaName } from '../../areas/index.js'
-import { areas } from '../../areas/index.js'
+import { areaNames } from '../../areas/index.js'
 import { assumed, component, like, OneOf, titled } from '../../core/schemas.js'
 
 const NAME = '^[a-z][a-z0-9-]{0,63}$'
@@ -124,7 +123,7 @@ const StoryStep = Members({
   /** The sentences after the step for records in other states, by the state. */
   ends: Type.Optional(Named(Line)),
   /** The record of the step: its kind, and members that it has. */
-  kind: OneOf(...(Object.keys(areas) as AreaName[])),
+  kind: OneOf(...areaNames),
   record: Named(Line),
   /** The states of the record before the end of the step. By default, the step ends when the record exists. */
   until: Type.Optional(Type.Array(Line)),
