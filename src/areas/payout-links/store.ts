@@ -5,7 +5,7 @@ import { errors } from '../../core/errors.js'
 import { isAllowedOrigin } from '../../core/origins.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Step } from '../../core/records/lifecycle.js'
-import type { Placed } from '../../core/records/repository.js'
+import type { InRegion } from '../../core/records/repository.js'
 import type { StatefulEntry, StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { StatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseDuration } from '../../core/time/duration.js'
@@ -63,7 +63,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
     const outcome = this.#options.takeOutcome(link) as PayoutLinkOutcome | undefined
     const steered = outcome === undefined ? link : { ...link, outcome }
     const { record } = this.add(region, { payoutLinkId: this.#freshId(), ...steered }, 'api')
-    return this.shown(record, publicUrl)
+    return this.toAnswer(record, publicUrl)
   }
 
   /**
@@ -190,12 +190,12 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
       const { payoutLinkId = this.#freshId(given) } = seed
       if (this.#isKnown(payoutLinkId, known)) throw errors.duplicateReference('payoutLinkId', payoutLinkId)
       known.add(payoutLinkId)
-      return this.#placed(payoutLinkId, seed)
+      return this.#toRecord(payoutLinkId, seed)
     })
   }
 
   /** Makes the record of a seed. @throws the errors of `create` */
-  #placed(payoutLinkId: string, seed: SeedPayoutLink): Placed<StoredPayoutLink> {
+  #toRecord(payoutLinkId: string, seed: SeedPayoutLink): InRegion<StoredPayoutLink> {
     const { region } = payoutMethods[seed.payoutMethod]
     const createdAt =
       seed.createdAt === undefined ? this.context.clock.now() : (parseInstant(seed.createdAt) as Instant)
@@ -258,7 +258,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
   }
 
   /** Returns a link with the address of its page, which names the client: a fork has a link of the same id. */
-  protected override shown(link: StoredPayoutLink, publicUrl: string): PayoutLinkRecord {
+  protected override toAnswer(link: StoredPayoutLink, publicUrl: string): PayoutLinkRecord {
     const client = encodeURIComponent(this.#options.clientId)
     return { ...link, url: `${publicUrl}/pay/${link.payoutLinkId}?client=${client}` }
   }

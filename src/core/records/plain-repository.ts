@@ -1,7 +1,7 @@
 import type { Region } from '../domain/regions.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
-import type { Entry, Placed, Snapshot, StagedRecords } from './repository.js'
+import type { Entry, InRegion, Snapshot, StagedRecords } from './repository.js'
 import { Repository } from './repository.js'
 
 /** A record without a lifecycle in a state document. */
@@ -26,8 +26,8 @@ export class PlainRepository<R extends object> extends Repository<R> {
   }
 
   /** Checks seeded records. @see Repository.stageEach */
-  protected stageAll<S>(seeds: readonly S[], path: string, place: (seed: S) => Placed<R>): StagedRecords<R> {
-    return this.stageEach(seeds, path, place, ({ region, record }) => this.add(region, record))
+  protected stageAll<S>(seeds: readonly S[], path: string, toRecord: (seed: S) => InRegion<R>): StagedRecords<R> {
+    return this.stageEach(seeds, path, toRecord, ({ region, record }) => this.add(region, record))
   }
 
   /** Captures the records for a state document. */

@@ -9,28 +9,28 @@ import type { Cursors, Filter, List, Listed, PageQuery, Position } from './list.
 import { comparePositions, createCursors, filterRecords, firstIndex, insertSorted, MAX_WEIGHT, page } from './list.js'
 
 /** A record with its region. */
-export interface Placed<R> {
+export interface InRegion<R> {
   readonly region: Region
   readonly record: R
 }
 
 /** Records that are checked. `add` stores them. @throws RECORD_LIMIT_REACHED */
 export interface StagedRecords<R = unknown> {
-  readonly records: readonly Placed<R>[]
+  readonly records: readonly InRegion<R>[]
   add(): void
 }
 
 /** A stored record with its region and its position in the list. Only the repository changes it. */
-export interface Entry<R> extends Placed<R>, Listed<R> {}
+export interface Entry<R> extends InRegion<R>, Listed<R> {}
 
 /** A record in a state document (control plane, GET /state). */
-export interface Snapshot<R> extends Placed<R> {
+export interface Snapshot<R> extends InRegion<R> {
   /** Position in the tenant's order of creation. */
   readonly sequence: number
 }
 
 /** A record as a database keeps it: all of its entry, so that reading it back follows no rule. */
-export interface StoredRecord extends Placed<unknown> {
+export interface StoredRecord extends InRegion<unknown> {
   readonly sequence: number
   readonly reference: string
   /** Milliseconds since 1970-01-01T00:00:00Z. */
@@ -52,7 +52,7 @@ export interface SearchQuery extends PageQuery {
 }
 
 /** A record that a search has found. */
-export interface Found<R> extends Placed<R> {
+export interface Found<R> extends InRegion<R> {
   /** YYYY-MM-DDThh:mm:ssZ, of the tenant. */
   readonly createdAt: string
 }
@@ -316,17 +316,17 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
   /**
    * Checks seeded records, whose references must be unused and distinct.
    * @param path path of their list in the request, for errors
-   * @param place makes the record of a seed, or throws an error on a field of the seed
+   * @param toRecord makes the record of a seed, or throws an error on a field of the seed
    * @param add stores a record
-   * @throws the errors of `place`, DUPLICATE_REFERENCE, with the path of the record before the field
+   * @throws the errors of `toRecord`, DUPLICATE_REFERENCE, with the path of the record before the field
    */
   protected stageEach<S>(
     seeds: readonly S[],
     path: string,
-    place: (seed: S) => Placed<R>,
-    add: (placed: Placed<R>) => void,
+    toRecord: (seed: S) => InRegion<R>,
+    add: (added: InRegion<R>) => void,
   ): StagedRecords<R> {
-    const records = seeds.map((seed, at) => atPath(`${path}.${at}`, () => place(seed)))
+    const records = seeds.map((seed, at) => atPath(`${path}.${at}`, () => toRecord(seed)))
     this.#assertAllUnused(records, path)
     return { records, add: () => records.forEach(add) }
   }
@@ -351,7 +351,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     this.#assertAllUnused(snapshots, path)
   }
 
-  #assertAllUnused(records: readonly Placed<R>[], path: string): void {
+  #assertAllUnused(records: readonly InRegion<R>[], path: string): void {
     const seen = new Set<string>()
     for (const [index, { region, record }] of records.entries()) {
       const reference = this.referenceOf(record)

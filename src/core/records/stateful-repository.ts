@@ -11,7 +11,7 @@ import { historyOf } from './history.js'
 import type { Failure, LegalTransition, Lifecycle, Step } from './lifecycle.js'
 import { assertLegal, isFinal, legalTransitions } from './lifecycle.js'
 import { firstIndex } from './list.js'
-import type { Entry, Placed, Snapshot, StagedRecords, StoredRecord } from './repository.js'
+import type { Entry, InRegion, Snapshot, StagedRecords, StoredRecord } from './repository.js'
 import { Repository } from './repository.js'
 
 export interface StatefulEntry<R, V extends string = string> extends Entry<R>, Schedulable {
@@ -141,7 +141,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   }
 
   /** Returns a record as it is explained. @param publicUrl as in `explain` */
-  protected shown(record: R, _publicUrl: string): R {
+  protected toAnswer(record: R, _publicUrl: string): R {
     return record
   }
 
@@ -276,8 +276,8 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
       const { sequence, failure } = entry
       const dueAt = failure?.at ?? entry.dueAt
       if (dueAt === null || (after !== undefined && compareDue({ dueAt, sequence }, after) <= 0)) continue
-      const place = firstIndex(due, other => compareDue(other, { dueAt, sequence }) > 0)
-      if (place < limit) due.splice(place, 0, { dueAt, sequence, entry })
+      const at = firstIndex(due, other => compareDue(other, { dueAt, sequence }) > 0)
+      if (at < limit) due.splice(at, 0, { dueAt, sequence, entry })
       if (due.length > limit) due.pop()
     }
     return due.map(({ dueAt, sequence, entry }) => {
@@ -317,7 +317,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
     const outcomes = this.possibleOutcomes(reference)
     const { events, omitted } = this.context.events.latestOf(timeline, MAX_EXPLAINED)
     return {
-      record: this.shown(record, publicUrl),
+      record: this.toAnswer(record, publicUrl),
       timeline: events,
       ...(omitted > 0 && { omitted }),
       next: next === undefined ? null : { at: next.at, to: next.to },
@@ -331,8 +331,8 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   // ---- Seeds, state documents and databases.
 
   /** Checks seeded records, which can be in any state. @see Repository.stageEach */
-  protected stageAll<T>(seeds: readonly T[], path: string, place: (seed: T) => Placed<R>): StagedRecords<R> {
-    return this.stageEach(seeds, path, place, ({ region, record }) => {
+  protected stageAll<T>(seeds: readonly T[], path: string, toRecord: (seed: T) => InRegion<R>): StagedRecords<R> {
+    return this.stageEach(seeds, path, toRecord, ({ region, record }) => {
       const sequence = this.context.nextSequence()
       this.#store(region, record, this.#createdAt(record), sequence, this.#appendHistory(record))
     })

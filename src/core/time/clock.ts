@@ -104,11 +104,11 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
     realTimeOf: (at: Instant): number | null =>
       mode !== 'running' ? null : anchor.real + (at - anchor.virtual) / rate,
     /**
-     * Plans the next work of an item and replaces its earlier plan. A past time means now.
+     * Schedules the next work of an item, instead of its earlier work. A past time means now.
      * A time after the last instant means never.
      */
     schedule<T extends Schedulable>(item: T, at: Instant | null, work: DueWork<T>): void {
-      scheduler.plan(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)
+      scheduler.schedule(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)
     },
   }
 }
@@ -124,7 +124,7 @@ export interface Schedulable {
 /** Does the due work of one item. The clock then shows the due time. */
 export type DueWork<T extends Schedulable = Schedulable> = (item: T) => void
 
-interface Plan {
+interface ScheduledWork {
   readonly at: Instant
   readonly sequence: number
   readonly item: Schedulable
@@ -132,52 +132,52 @@ interface Plan {
 }
 
 /** Sorts by due time, then by sequence. */
-const comparePlans = (a: Plan, b: Plan) => a.at - b.at || a.sequence - b.sequence
+const compareWork = (a: ScheduledWork, b: ScheduledWork) => a.at - b.at || a.sequence - b.sequence
 
-/** The number of replaced plans that the heap keeps before they are removed together. */
+/** The number of replaced entries that the heap keeps before they are removed together. */
 const MAX_REPLACED = 1000
 
 function createScheduler() {
-  /** The present plan of each item that has one. */
-  const plans = new Map<Schedulable, Plan>()
-  // The heap also holds replaced plans, which are skipped when they come first.
-  let heap = new TinyQueue<Plan>([], comparePlans)
+  /** The next work of each item that has some. */
+  const scheduled = new Map<Schedulable, ScheduledWork>()
+  // The heap also holds replaced work, which is skipped when it comes first.
+  let heap = new TinyQueue<ScheduledWork>([], compareWork)
 
-  /** Returns the plan that is due next; undefined: there is none. */
-  function first(): Plan | undefined {
-    let plan = heap.peek()
-    while (plan !== undefined && plans.get(plan.item) !== plan) {
+  /** Returns the work that is due next; undefined: there is none. */
+  function first(): ScheduledWork | undefined {
+    let next = heap.peek()
+    while (next !== undefined && scheduled.get(next.item) !== next) {
       heap.pop()
-      plan = heap.peek()
+      next = heap.peek()
     }
-    return plan
+    return next
   }
 
-  /** Plans the work of an item and replaces its earlier plan. Null: only removes that plan. */
-  function plan(item: Schedulable, at: Instant | null, work: DueWork): void {
+  /** Schedules the work of an item, instead of its earlier work. Null: only removes that work. */
+  function schedule(item: Schedulable, at: Instant | null, work: DueWork): void {
     if (item.dueAt === at) return
     item.dueAt = at
     if (at === null) {
-      plans.delete(item)
+      scheduled.delete(item)
       return
     }
-    const plan = { at, sequence: item.sequence, item, work }
-    plans.set(item, plan)
-    heap.push(plan)
-    if (heap.length > 2 * plans.size + MAX_REPLACED) heap = new TinyQueue([...plans.values()], comparePlans)
+    const next = { at, sequence: item.sequence, item, work }
+    scheduled.set(item, next)
+    heap.push(next)
+    if (heap.length > 2 * scheduled.size + MAX_REPLACED) heap = new TinyQueue([...scheduled.values()], compareWork)
   }
 
   return {
-    plan,
+    schedule,
     /** When the next work is due; null: never. */
     nextAt: (): Instant | null => first()?.at ?? null,
-    /** Removes and returns the plan that is due next. There must be one. */
-    take(): Pick<Plan, 'item' | 'work'> {
-      const plan = first() as Plan
+    /** Removes and returns the work that is due next. There must be some. */
+    take(): Pick<ScheduledWork, 'item' | 'work'> {
+      const next = first() as ScheduledWork
       heap.pop()
-      plans.delete(plan.item)
-      plan.item.dueAt = null
-      return plan
+      scheduled.delete(next.item)
+      next.item.dueAt = null
+      return next
     },
   }
 }
