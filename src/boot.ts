@@ -140,7 +140,7 @@ function fixturesOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Fixtures {
   }
 }
 
-/** Returns the scenarios of the package and those of SANDBOX_FIXTURES, which are checked at once. @throws ConfigError */
+/** Returns the scenarios of the package and of SANDBOX_FIXTURES, which are checked at once. @throws ConfigError */
 async function scenariosOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Promise<Scenarios> {
   if (folder === undefined || !hasScenarios(folder)) return createScenarios(OWN_FIXTURES)
   const scenarios = createScenarios(OWN_FIXTURES, folder)

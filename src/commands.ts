@@ -32,7 +32,7 @@ function assertArguments(given: readonly string[]) {
 
 /**
  * Runs a command line, and returns its exit code: 0 success, 1 failure (not ready, port in use), 2 invalid usage or
- * settings. Commands of a running server have those of `runCommand`.
+ * settings. Commands of a running server have the exit codes of `runCommand`.
  */
 export async function run(
   args: readonly string[],
@@ -106,7 +106,7 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
     output.stdout.write(`${VERSION}\n`)
     return 0
   }
-  // An address that is given by options precedes that of the variable.
+  // An address in options precedes the variable.
   const isLocal = first !== 'health' || settings.HOST !== undefined || settings.PORT !== undefined
   const url = given ?? (isLocal ? undefined : environment.SANDBOX_URL || undefined)
   const own = url === undefined ? undefined : readServer({ url }, {}).url

@@ -52,7 +52,7 @@ export const SETTINGS = [
 
 type Variable = (typeof SETTINGS)[number]['variable']
 
-/** The variables of commands and of the library. A process can have them beside those of a server. */
+/** The variables of commands and of the library. A process can have them beside the settings of a server. */
 const OTHER_VARIABLES = ['SANDBOX_URL', 'SANDBOX_CLIENT', 'SANDBOX_CLIENT_SECRET', 'SANDBOX_EVIDENCE']
 
 /** The earlier names of variables. */

@@ -33,7 +33,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const sandbox = createSandbox(app, options)
   const { documents, now, registry } = sandbox
 
-  // Their hooks on answers run in this order, after those of `createApp`.
+  // Their hooks on answers run in this order, after the hooks of `createApp`.
   app.register(observer, sandbox)
   app.register(faultDelivery, sandbox)
 

@@ -83,7 +83,7 @@ export interface StoreOptions<Neighbours = unknown> {
     readonly allowedOrigins: readonly string[]
     readonly senderName: string | null
   }
-  /** The stores that are created before this one: those of records without states, then those of earlier rows. */
+  /** The stores that are created before this one: the stores of records without states, then the stores of earlier rows. */
   readonly stores: Neighbours
   /** Returns the armed outcome of a new record of this area, and counts it. */
   takeOutcome(record: OutcomeMatch): string | undefined
@@ -109,7 +109,7 @@ export interface Transition {
   /** Where the service has an operation of the usual name, such as `cancelMandate`. */
   readonly operationId?: string
   readonly summary?: string
-  /** The behaviour beside that of all transitions. */
+  /** The behaviour beyond the usual one of transitions. */
   readonly description?: string
   readonly body?: TObject
   /** The forms, of which the first that fits the record counts. Absent: the fields of the body with its example. */
@@ -197,7 +197,7 @@ export interface AreaRow<S extends Store = Store, Name extends string = string> 
   stateAt?(seed: Readonly<Record<string, unknown>>, now: Instant): object | undefined
   /** The schema of a stored record, for the state document. */
   readonly record: TSchema
-  /** The codes with which `stage` refuses records, beside DUPLICATE_REFERENCE and those of `refersTo` and of the schema. */
+  /** The codes with which `stage` refuses records, beside DUPLICATE_REFERENCE and the codes of `refersTo` and of the schema. */
   readonly errors?: readonly ErrorCode[]
   createStore(options: StoreOptions): S
 }

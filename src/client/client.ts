@@ -30,7 +30,7 @@ export interface ClientOptions {
 
 const COVERAGE_OPTIONS: Names<types.CoverageOptions> = { clients: true }
 
-/** Creates the methods of a client, but those of events and records. `forget` resets the positions of `events.next`. */
+/** Creates the methods of a client, except the methods of events and records. `forget` resets the positions of `events.next`. */
 function createCalls(connection: Connection, control: Call, forget: () => void, options: ClientOptions) {
   const { url, clientId, clientSecret, settings: initial } = options
 
@@ -47,9 +47,9 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
   return {
     /** The URL of the server without a trailing slash. The API is at `${url}/api/v1/…`. */
     url,
-    /** The `client_id` of the application. */
+    /** The `client_id` of the app. */
     clientId,
-    /** The `client_secret` of the application. */
+    /** The `client_secret` of the app. */
     clientSecret,
     /** The clock of the client. */
     clock: {
@@ -79,7 +79,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     /** The request log of the client. It is bounded: the oldest requests are dropped first. */
     requests: {
       /**
-       * Lists the requests of the application with their responses. Secrets are masked. With `wait`, an empty list waits so
+       * Lists the requests of the app with their responses. Secrets are masked. With `wait`, an empty list waits so
        * many seconds for the next request.
        */
       list: (filter?: types.RequestFilter): Promise<types.LoggedExchange[]> => all('/requests', filter),
@@ -157,7 +157,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       if (initial !== undefined) await settings(initial)
       return result
     },
-    /** Reports the operations, statuses, error codes, states and pages that the application has met, and missed. */
+    /** Reports the operations, statuses, error codes, states and pages that the app has seen, and missed. */
     async coverage(options: types.CoverageOptions = {}): Promise<types.Coverage> {
       assertOptions('coverage', options, COVERAGE_OPTIONS)
       const { clients = [clientId] } = options
@@ -182,7 +182,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
 }
 
 /**
- * A client of a sandbox server: the credentials of the application and the control plane.
+ * A client of a sandbox server: the credentials of the app and the control plane.
  *
  * All methods act on this client over HTTP. Each of them can reject with a `SandboxError`.
  */
@@ -195,7 +195,7 @@ export interface Sandbox
   /**
    * Removes the client with all records from the server. Later calls reject.
    *
-   * A client that always exists is reset instead: that of `createSandbox`, `sandbox-client`, and listed ones.
+   * A client that always exists is reset instead: the client of `createSandbox`, `sandbox-client`, and listed clients.
    * Resolves to whether the client is removed.
    */
   delete(): Promise<boolean>

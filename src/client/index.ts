@@ -12,7 +12,7 @@ export { ExpectationError, SandboxError } from './errors.js'
 export type * from './records.js'
 export type * from './types.js'
 
-/** The methods of a sandbox, beside those of records. */
+/** The methods of a sandbox, beside the methods of records. */
 export type Clock = Sandbox['clock']
 export type Faults = Sandbox['faults']
 export type Requests = Sandbox['requests']

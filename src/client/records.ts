@@ -1,5 +1,5 @@
 /**
- * The records of the library: the types and the methods of each kind. The types are those of the OpenAPI documents. The
+ * The records of the library: the types and the methods of each kind. The types come from the OpenAPI documents. The
  * methods follow from the table of areas, with which a test compares their types.
  *
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
@@ -94,7 +94,7 @@ export interface FoundPage<R> {
 export interface Where {
   readonly region?: Region | undefined
 }
-/** The last parameter of methods of kinds whose references can be those of several regions. */
+/** The last parameter of methods of kinds whose references can occur in several regions. */
 type Apart = [where?: Where]
 
 interface Searches<R, S extends string = never> {
@@ -212,7 +212,7 @@ const MAX_PAGE = 500
 
 /**
  * Creates the methods that act on records. `list`, `all`, `create` and `update` are requests of the API with a new token, as the
- * application sends them: faults apply to them, and the request log has them. `seed()` adds records without both.
+ * app sends them: faults apply to them, and the request log has them. `seed()` adds records without both.
  * @param control calls a route of the control plane
  * @param apiIn returns a function that calls operations of the API in a region, all with one new token
  */

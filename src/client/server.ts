@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from '../config.js'
 import { assertOptions } from './options.js'
 import type { SandboxOptions } from './types.js'
 
-/** The client of the application. */
+/** The client of the app. */
 export interface Owner {
   readonly clientId: string
   readonly clientSecret: string

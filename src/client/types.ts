@@ -1,5 +1,5 @@
 /**
- * The types of the library, beside those of records (records.ts). They are those of the OpenAPI documents.
+ * The types of the library, except the types of records (records.ts). They come from the OpenAPI documents.
  *
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
  * Durations are ISO 8601 without years and months, for example `P3D` or `PT90M`.
@@ -69,7 +69,7 @@ export type ScenarioResult = Omit<api.ScenarioResult, 'values'> & {
 export type Expectation = Input<api.VerificationRequest>
 /** The result of an expectation, with the nearest misses if it does not hold. */
 export type Verification = api.VerificationResult
-/** The answers that the application has met since its reset, and those that it has missed. */
+/** The answers that the app has seen since its reset, and the answers that it has missed. */
 export type Coverage = api.CoverageReport
 /** A filter of the request log. `*` in `path` matches any characters. */
 export type RequestFilter = Filter<Omit<api.ListRequestsQuery, 'format'>>
@@ -122,9 +122,9 @@ export interface SandboxOptions {
   readonly fixture?: string | undefined
   /** A folder with additional fixtures, and with scenarios in its folder `scenarios`. */
   readonly fixtures?: string | undefined
-  /** The client id of the application: 1 to 64 letters, digits, dots, underscores or hyphens. Default: `app`. */
+  /** The client id of the app: 1 to 64 letters, digits, dots, underscores or hyphens. Default: `app`. */
   readonly clientId?: string | undefined
-  /** The client secret of the application. Default: `secret`. */
+  /** The client secret of the app. Default: `secret`. */
   readonly clientSecret?: string | undefined
   /** Settings of the client. `reset()` restores them. */
   readonly settings?: Partial<Settings> | undefined

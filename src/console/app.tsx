@@ -12,7 +12,7 @@ export interface App {
   readonly clients: readonly Client[]
   readonly kinds: readonly Kind[]
   readonly clock: Clock | undefined
-  /** Whether the control plane asks for a token: commands then have it. */
+  /** Whether the control plane asks for a token: commands then contain it. */
   readonly isLocked: boolean
   /** Goes to the address of a page. `replaces`: the way back leads past it. */
   go(href: string, replaces?: boolean): void

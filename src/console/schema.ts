@@ -252,7 +252,7 @@ export function newRecord(
 /** Returns half of an amount, rounded up to a cent: half of 1190.01 is `595.01`. */
 const toHalf = (amount: number): string => (Math.ceil(Math.round(amount * 100) / 2) / 100).toFixed(2)
 
-/** Returns the body of a transition for a record, and its fields: those of the first form that fits. */
+/** Returns the body of a transition for a record, and the fields of the first form that fits. */
 export function formFor(record: AnyRecord, forms: readonly TransitionForm[]): Pick<TransitionForm, 'body' | 'fields'> {
   const fits = ({ when }: TransitionForm) => Object.entries(when).every(([name, value]) => record[name] === value)
   const { body = {}, from = {}, half = {}, fields = [] } = forms.find(fits) ?? {}

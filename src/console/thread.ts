@@ -5,7 +5,7 @@ export type Entry =
   | { readonly at: string; readonly request: LoggedRequest }
   | { readonly at: string; readonly event: Event }
 
-/** The order of an entry among those of one time that no request has made: after all requests. */
+/** The order of entries of one time that no request has made: after all requests. */
 const LAST = 1e15
 
 /**

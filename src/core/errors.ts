@@ -289,19 +289,19 @@ export const errors = {
         'list of the calls of the control plane at /_sandbox.',
     ),
   routeNotFound: (near?: string, isOfApi = false) => {
-    const list = isOfApi ? 'The page /docs has all paths.' : 'GET /_sandbox lists those of the control plane.'
+    const list = isOfApi ? 'The page /docs has all paths.' : 'GET /_sandbox lists the paths of the control plane.'
     const message = near === undefined || isOfApi ? list : ''
     const question = near === undefined ? '' : `Did you mean ${near}? `
     return new ApiError('ROUTE_NOT_FOUND', null, `There is no such path. ${question}${message}`.trim())
   },
-  /** The code and the field are those of the row of the kind in areas/index.ts. */
+  /** The row of the kind in areas/index.ts has the code and the field. */
   recordNotFound: (code: ErrorCode, field: string, noun: string, reference: string) =>
     new ApiError(code, field, `There is no ${noun} ${quote(reference)} of this client in this region.`),
   clientNotFound: (clientId: string, field = 'client') =>
     new ApiError(
       'CLIENT_NOT_FOUND',
       field,
-      `There is no client ${quote(clientId)}. It comes into being with its first token.`,
+      `There is no client ${quote(clientId)}. Its first token request registers it.`,
     ),
   requestNotFound: (seq: string) =>
     new ApiError('REQUEST_NOT_FOUND', 'seq', `There is no request ${quote(seq)} in the request log of this client.`),
@@ -339,7 +339,7 @@ export const errors = {
   payoutLinkClosed: (status: string) =>
     new ApiError('PAYOUT_LINK_CLOSED', 'payoutLinkId', `The link can no longer be claimed: it is ${status}.`),
   invalidPageToken: () =>
-    new ApiError('INVALID_PAGE_TOKEN', 'token', 'token must be that of the page of this payout link.'),
+    new ApiError('INVALID_PAGE_TOKEN', 'token', 'token must come from the page of this payout link.'),
   rateLimited: (seconds: number) =>
     new ApiError('RATE_LIMITED', null, `Too many requests: try again in ${seconds} seconds.`, {
       'retry-after': String(seconds),

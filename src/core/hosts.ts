@@ -26,7 +26,7 @@ export function parseHost(given: string): Host | undefined {
   return name === '' ? undefined : { host, name }
 }
 
-/** Domains that no public DNS resolves (RFC 6761, RFC 6762, ICANN for `internal`; `svc` is that of Kubernetes). */
+/** Domains that no public DNS resolves (RFC 6761, RFC 6762, ICANN for `internal`; Kubernetes has `svc`). */
 const LOCAL_DOMAINS = ['.localhost', '.local', '.internal', '.test', '.svc']
 
 /** Whether no web page can get a host name by a public DNS: an IP address, a name without a dot, or a local domain. */

@@ -11,7 +11,7 @@ export const toNoun = (name: string): string => toWords(name).replace(/ies$/, 'y
 export const toList = (names: readonly string[], conjunction: 'and' | 'or'): string =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`
 
-/** Escapes control characters, also those of directions, so that a text from outside cannot control a terminal. */
+/** Escapes control characters, also of text directions, so that a text from outside cannot control a terminal. */
 export const escapeControls = (text: string, kept = '\n\t'): string =>
   text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, character =>
     kept.includes(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

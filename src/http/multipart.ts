@@ -44,7 +44,7 @@ export const multipart = fp<MultipartOptions>((app, { accepts, formats }, done) 
 
 /**
  * Reads the parts called `file`, also those without the name of a file (RFC 7578 §4.2). After a refusal, the rest of the body is
- * not parsed. Its parser is that of https://github.com/fastify/busboy, whose own reading of names prefers the fallback.
+ * not parsed. Its parser comes from https://github.com/fastify/busboy, whose own reading of names prefers the fallback.
  * Throws PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
  */
 function readFiles(request: FastifyRequest, body: Readable): Promise<Upload[]> {
@@ -100,7 +100,7 @@ type Headers = Readonly<Record<string, readonly string[]>>
 const PARAMETER = /;\s*([\w-]+\*?)\s*=\s*(?:"((?:\\["\\]|[^"])*)"|([^\s;]*))/g
 
 /**
- * Returns the name of a part and that of its file, without a path, from Content-Disposition in Latin-1. The extended form of a
+ * Returns the names of a part and of its file, without a path, from Content-Disposition in Latin-1. The extended form of a
  * name wins over its fallback (RFC 8187 §4.2).
  */
 function dispositionOf(header: string): { name: string | undefined; fileName: string | undefined } {

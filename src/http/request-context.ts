@@ -123,7 +123,7 @@ export function isPublicHost({ headers, sandbox: { host, publicUrl } }: FastifyR
   return new URL(`${protocol}//${host}`).origin === origin
 }
 
-/** Returns the path prefix by which the client of a request reaches the server: that of the public URL, if the client uses it. */
+/** Returns the path prefix by which the client of a request reaches the server: the prefix of the public URL, if the client uses this URL. */
 export function prefixOf(request: FastifyRequest): string {
   const path = request.sandbox.pathPrefix
   return path !== '' && isPublicHost(request) ? `/${path}` : ''
@@ -171,7 +171,7 @@ export const requestContext = fp<Addresses>((app, { allowedHosts, publicUrl }, d
     reply.header('x-request-id', request.id)
     if (app.shutdown.hasBegun && pathOf(request.url) !== LIVE) throw errors.unavailable('The server is closing.')
     assertHttp(request, reply)
-    // An empty Host is one: that of a target without an authority.
+    // An empty Host is valid, for a target without an authority.
     const given = request.headers.host
     if (given) {
       const { host, name } = given === last.given ? last : read(given)

@@ -75,7 +75,7 @@ export const validation = fp((app, _options, done) => {
     const { 'content-type': type, 'content-encoding': coding } = headers
     if (type !== undefined || coding !== undefined) {
       const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-      // Without a body, its type does not matter (decisions §1); Fastify would refuse the type. The log has it.
+      // Without a body, its type does not matter (decisions §1); Fastify would refuse the type. The log keeps it.
       if (isEmpty) request.headers = { 'content-type': undefined, 'content-encoding': undefined }
       // Fastify reads no body of GET.
       else if (coding !== undefined && !isPlain(coding) && !isRead(request.method))

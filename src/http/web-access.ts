@@ -27,7 +27,7 @@ const API = '/api/v1/'
 /** The routes that are guarded. */
 const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/.well-known/', '/pay/']
 
-/** A probe names no client and tells only that the server works. It may come by any name, such as that of a pod. */
+/** A probe names no client and tells only that the server works. It may use any host name, such as the name of a pod. */
 const PROBES = '/_sandbox/health/'
 
 const isGuarded = (url: string) => !url.startsWith(PROBES) && GUARDED_HOSTS.some(path => url.startsWith(path))
@@ -101,7 +101,7 @@ export const webAccess = fp<WebAccessOptions>((app, { corsOrigins, publicUrl }, 
   function isOwnOrigin(origin: string, host: string): boolean {
     if (!isOrigin(origin)) return false
     const given = new URL(origin)
-    // The scheme of the browser may be that of a proxy.
+    // The browser may have the scheme of a proxy.
     const own = [`${given.protocol}//${host}`, publicUrl()]
     return own.some(url => URL.canParse(url) && new URL(url).origin === given.origin)
   }

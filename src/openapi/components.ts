@@ -8,7 +8,7 @@ const OF_THE_PLACE = ['description', 'x-fidelity', 'x-fidelity-note'] as const
 export type Place = 'parameter' | 'member' | 'body'
 
 /**
- * Turns the schemas that validate into those of the document. A schema with a title becomes a component.
+ * Turns the schemas that validate into schemas of the document. A schema with a title becomes a component.
  * @param components receives the components by name
  */
 export function createPublisher(components: Record<string, Json>) {

@@ -6,7 +6,7 @@ import { isApi, isControl } from './routes.js'
 
 const statusOf = (code: ErrorCode) => (catalogue[code] as CatalogueEntry).status
 
-/** Lists the error codes that an operation can answer: those of its kind and schemas, and those that its route names. */
+/** Lists the error codes that an operation can answer: the codes of its kind and schemas, and the codes that its route names. */
 export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   const { method, url, schema } = route
   const { params, querystring, body } = schema as Record<string, Json | undefined>

@@ -9,7 +9,7 @@ export const withExamples = (text: string, values: ExampleValues): string => tex
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** The parameters in the example of the operation, where those of its schemas would not do. */
+    /** The parameters in the example of the operation, where the examples of its schemas would not do. */
     'x-example'?: Readonly<Record<string, string>>
     /** The command of a call of the control plane. */
     'x-command'?: string

@@ -12,7 +12,7 @@ const header = (fidelity: string, note: string | undefined, description: string,
 })
 const text = { type: 'string' }
 const OURS = 'Exists only in the sandbox.'
-const STANDARD = 'The service does not document the header; the HTTP and OAuth standards have it.'
+const STANDARD = 'The service does not document the header; the HTTP and OAuth standards define it.'
 
 /** The response headers, by the name of their component. */
 export const headers = {

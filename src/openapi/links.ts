@@ -6,7 +6,7 @@ const NOTE = 'The service documents no links. They follow from the names of para
 const parametersOf = (schema: unknown): string[] => Object.keys((schema as Json | undefined)?.properties ?? {})
 
 /**
- * Returns the links of the answer to a creation: to the operations on the created record, and to the lists that have it.
+ * Returns the links of the answer to a creation: to the operations on the created record, and to the lists that show it.
  * Both follow from the routes: the former are below the path of the creation, and their parameter is a member of the record.
  */
 export function linksOf(creation: DocumentedRoute, status: string, routes: readonly DocumentedRoute[]): Json {

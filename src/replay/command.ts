@@ -25,7 +25,7 @@ const OPTIONS = {
 
 const HELP = `Usage: ${NAME} replay FILE.har [options]
 
-Sends the requests of a HAR file to a sandbox in memory, and compares its answers with those of the file.
+Sends the requests of a HAR file to a sandbox in memory, and compares its answers with the file.
 With --to, the requests go to a running server, whose client then has the records.
 
 ${Object.entries(OPTIONS)
@@ -88,7 +88,7 @@ async function inMemory({ entries, run }: Capture): Promise<Result> {
 
 async function inServer({ entries }: Capture, values: Parameters<typeof readServer>[0], environment: Environment) {
   const { url, clientId, clientSecret, adminToken } = readServer(values, environment)
-  if (clientsOf(entries).length > 1) throw new ConfigError('the file has several clients: --to takes those of one.')
+  if (clientsOf(entries).length > 1) throw new ConfigError('the file has several clients: --to takes one.')
   const sandbox = await connectSandbox({
     url,
     clientId,

@@ -83,7 +83,7 @@ export function createContract(service: Json, plane: Json) {
       ),
     labelOf,
     statusLabel: (operation: Operation | undefined, status: number) => labelOf(responseOf(operation, status)),
-    /** Returns the label of a member by its path: that of the last known part. */
+    /** Returns the label of a member by its path, of the last known part. */
     memberLabel(schema: Json, path: readonly string[]): Label {
       let [node, label] = [schema, undefined as Json]
       for (const name of path) {

@@ -171,7 +171,7 @@ function readEntry({ request = {}, response = {}, ...entry }: Json, n: number, h
   } satisfies Entry
 }
 
-/** Returns the time of the service: that of its header Date, which may differ by an hour from the time of the capture. */
+/** Returns the time of the service from its header Date, which may differ by an hour from the time of the capture. */
 function timeOf(at: number, { date = '' }: Readonly<Record<string, string>>): number {
   return Math.abs(Date.parse(date) - at) <= HOUR ? Date.parse(date) : at
 }

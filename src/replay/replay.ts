@@ -46,7 +46,7 @@ interface Exchange {
 }
 
 /**
- * Sends the requests of a capture to a sandbox, in order, and compares its answers with those of the service.
+ * Sends the requests of a capture to a sandbox, in order, and compares its answers with the answers of the service.
  * @param only the client of the sandbox that stands for that of the capture; undefined: each stands for itself
  */
 export async function replay(

@@ -50,7 +50,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     coverAnswer(coverage, clientId, request, reply)
   }
 
-  /** Returns the clients that a request may be of: that of its tenant, else those that it names and the demo client. */
+  /** Returns the clients that may have sent a request: the client of its tenant, else the clients that it names and the demo client. */
   function claimsOf(request: FastifyRequest, isUnavailable: boolean): Claim[] {
     const { tenant } = request.sandbox
     const credential = credentialOf(request)

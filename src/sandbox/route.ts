@@ -87,7 +87,7 @@ export interface Call {
   readonly params?: TSchema
   /** By default, it names the tenant. */
   readonly querystring?: TSchema
-  /** The parameters in the example of the call, where those of its schemas would not do. */
+  /** The parameters in the example of the call, where the examples of its schemas would not do. */
   readonly example?: Readonly<Record<string, string>>
   readonly body?: TSchema
   readonly response: TSchema

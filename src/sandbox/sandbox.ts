@@ -26,11 +26,11 @@ import type { Scenarios } from './scenarios/files.js'
 import { createScenarios } from './scenarios/files.js'
 
 export interface SandboxOptions extends TenantRegistryOptions {
-  /** The bounds of the request log; by default those of the documentation. */
+  /** The bounds of the request log; by default the documented ones. */
   readonly requestLog?: Partial<RequestLogBounds> | undefined
   /** Keeps tenants in a database; undefined: they live in memory. */
   readonly database?: Database | undefined
-  /** The scenarios; by default those of the package. */
+  /** The scenarios; by default the scenarios of the package. */
   readonly scenarios?: Scenarios | undefined
   readonly timers?: Timers | undefined
   /** Returns the real time in milliseconds. */

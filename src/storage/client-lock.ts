@@ -159,7 +159,7 @@ export const clientOfCredentials = fp<Tenants>(async (scope, tenants) => {
 })
 
 /**
- * Returns the client of a page or of a call of the control plane: that of its path, else that of its query.
+ * Returns the client of a page or of a call of the control plane: the client of its path, else of its query.
  * @param byDefault the client of a request that names none
  */
 export function clientOf(

@@ -192,7 +192,7 @@ export function createPostgresStorage(pool: Pool, options: StorageOptions): Stor
       if (isAlone && work.isFresh && !tails.has(clientId) && isReadable(clientId, work)) {
         return resultOf(read(clientId, work))
       }
-      // The result may be a promise, such as that of a long poll, for which the queue must not wait.
+      // The result may be a promise, such as the promise of a long poll, for which the queue must not wait.
       const outcome = queued(clientIds, async () => {
         if (isAlone && work.isRead(now())) {
           if (!work.isFresh) await catchUp(clientId)

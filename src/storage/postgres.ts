@@ -9,7 +9,7 @@ import type { Database } from './storage.js'
 import { DatabaseError, factsOf } from './storage.js'
 
 export interface PostgresOptions {
-  /** The seed, which must be that of the other servers. */
+  /** The seed, which all servers must share. */
   readonly seed: string
 }
 

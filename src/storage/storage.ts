@@ -58,7 +58,7 @@ export interface StorageOptions {
 
 /** A database that is open. */
 export interface Database {
-  /** The seed of all identifiers: that of the first use of the database. */
+  /** The seed of all identifiers, from the first use of the database. */
   readonly seed: string
   /** Whether other servers may change tenants. */
   readonly isShared: boolean

@@ -162,7 +162,7 @@ export function createClients({ listed, maxTenants, onRemoved, dropped }: Client
     /** Returns the clients that exist from the start. */
     configured: (): string[] => [...configured.keys()],
     all: (): string[] => [...configured.keys(), ...registered.keys()],
-    /** Returns a client whose id differs from that of another one in case only. */
+    /** Returns a client whose id differs from another id in case only. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()
       const isAlike = (id: string) => id.length === letters.length && id !== clientId && id.toLowerCase() === letters

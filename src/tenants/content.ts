@@ -99,8 +99,9 @@ export function assertOrder({ sequence, events, ...snapshot }: StateDocument) {
   for (const kind of AREA_NAMES) {
     for (const [at, { sequence: number }] of (snapshot[kind] ?? []).entries()) {
       const field = `${kind}.${at}.sequence`
-      if (number > sequence) throw errors.invalid(field, `sequence must be at most that of the state, ${sequence}.`)
-      if (taken.has(number)) throw errors.invalid(field, `sequence ${number} is that of another record already.`)
+      if (number > sequence)
+        throw errors.invalid(field, `sequence must be at most ${sequence}, the sequence of the state.`)
+      if (taken.has(number)) throw errors.invalid(field, `Another record has the sequence ${number}.`)
       taken.add(number)
     }
   }

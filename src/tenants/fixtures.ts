@@ -13,7 +13,7 @@ import { toList, toNoun } from '../core/words.js'
 import type { SeedRecords } from '../sandbox/state/schemas.js'
 
 /**
- * A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. Its `senderName` is
+ * A named world as in its file: records in the shape of `POST /_sandbox/seed`, dates still relative. Its `senderName` is
  * that of clients which start from it.
  */
 export type Fixture = Readonly<Record<string, unknown>> & { readonly senderName?: string }
@@ -117,7 +117,7 @@ export function resolveFixture({ senderName, ...fixture }: Fixture, now: Instant
   return Object.fromEntries(resolved)
 }
 
-/** Returns a list of allowed origins with those of the embedded links of a fixture (decisions §8). */
+/** Returns a list of allowed origins with the origins of the embedded links of a fixture (decisions §8). */
 export function withOriginsOf({ payoutLinks = [] }: SeedRecords, allowedOrigins: readonly string[]): string[] {
   const added = payoutLinks.flatMap(({ uiMode, origin }) =>
     uiMode === 'embedded' && origin !== undefined && !isAllowedOrigin(origin, allowedOrigins) ? [origin] : [],

@@ -54,7 +54,7 @@ export interface TenantOptions {
   readonly seed: string
   readonly client: ClientFacts
   readonly clock: ClockStart
-  /** The others are those of `DEFAULT_SETTINGS`. */
+  /** The others come from `DEFAULT_SETTINGS`. */
   readonly settings: Partial<Settings>
   /** The most records, of all kinds together. */
   readonly maxRecords: number

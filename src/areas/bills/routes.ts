@@ -124,7 +124,7 @@ const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
         summary: 'Upload a PDF, JPEG or PNG document and link it to the bill',
         'x-fidelity': 'documented',
         'x-fidelity-note':
-          'The service documents the upload and the formats. It also says that all bodies are JSON, except that of the token ' +
+          'The service documents the upload and the formats. It also says that all bodies are JSON, except in the token ' +
           'request. How a file is sent is not documented: `multipart/form-data` is assumed.',
         description:
           'One part `file` of at most 10 MiB. Its first bytes decide the format, not the declared type. The content is not kept. ' +

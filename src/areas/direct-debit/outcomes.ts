@@ -96,7 +96,7 @@ export interface Steered {
   readonly debtorReference?: string
 }
 
-/** Returns the outcome of a collection, if it has one. The one that is stored with it wins over that of its reference. */
+/** Returns the outcome of a collection, if it has one. The stored outcome wins over the outcome of its reference. */
 export const outcomeOf = ({ outcome, debtorReference }: Steered): Outcome | undefined =>
   findOutcome(outcome === undefined ? debtorReference : `SIM-${outcome}`)
 

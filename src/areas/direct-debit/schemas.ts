@@ -61,7 +61,7 @@ const exampleRecord = {
 
 export const CollectionSummary = Type.Object(summary, {
   title: 'CollectionRequestSummary',
-  description: 'A collection request, as the list has it.',
+  description: 'A collection request, as the list shows it.',
   examples: [exampleRecord],
 })
 
@@ -73,7 +73,7 @@ export const Collection = Type.Object(
       assumed(
         ReasonCode,
         `Why the collection is ${REASONED}: an ISO 20022 external code. Absent in other states.`,
-        'The service shows no fields of the single record beyond those of the summary.',
+        'The service shows no fields of the single record beyond the summary.',
       ),
     ),
   },
@@ -102,7 +102,7 @@ export const StoredCollection = titled(
 export type StoredCollection = Static<typeof StoredCollection>
 
 /**
- * POST /api/v1/direct-debit. The interface shows no fields beyond those of the summary, which are documented with their
+ * POST /api/v1/direct-debit. The interface shows no fields beyond the summary, which are documented with their
  * constraints; which of them a request must have is decisions §6.
  */
 export const NewCollection = assumeConstraints(
@@ -129,14 +129,14 @@ export const NewCollection = assumeConstraints(
         named(
           Name,
           'Full legal name of the debtor.',
-          'The service documents the member, but not its length. Assumed: by default that of the mandate.',
+          'The service documents the member, but not its length. Assumed: by default the value of the mandate.',
         ),
       ),
       debtorReference: Type.Optional(
         documented(
           DebtorReference,
           "The caller's internal reference for the debtor.",
-          'The form is documented. Assumed: by default that of the mandate; one such as `SIM-RETURNED-AM04` steers the outcome.',
+          'The form is documented. Assumed: by default the value of the mandate; one such as `SIM-RETURNED-AM04` steers the outcome.',
         ),
       ),
     },

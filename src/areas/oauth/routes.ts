@@ -136,7 +136,7 @@ function withBasic(
   const [first] = readings
   if (first === undefined) {
     const name = CREDENTIALS.find(name => form[name] !== undefined && form[name] !== likely[0]?.[name]) as string
-    throw errors.invalid(name, `${name} of the form differs from that of HTTP Basic.`)
+    throw errors.invalid(name, `${name} differs between the form and HTTP Basic.`)
   }
   request.sandbox.credentials = readings
   hint(request, 'the service documents client credentials in the form only and may refuse HTTP Basic')

@@ -27,7 +27,7 @@ export const TokenRequest = Type.Object(
     scope: Type.Optional(
       assumed(
         Scope,
-        'The scope of the token (RFC 6749 §3.3). The token has it, unless the client has one of its own. Not enforced.',
+        'The scope of the token (RFC 6749 §3.3). The token gets this scope, unless the client has one of its own. Not enforced.',
       ),
     ),
   },

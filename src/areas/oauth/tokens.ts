@@ -13,7 +13,7 @@ export interface TokensOptions {
   readonly keys: Pick<Ids, 'sign'>
   /** The client as it is now. */
   readonly client: TokenClient
-  /** The configured scope; undefined: that of the request. */
+  /** The configured scope; undefined: the scope of the request. */
   readonly scope: string | undefined
   /** Lifetime in seconds. */
   readonly lifetime: number

@@ -6,7 +6,7 @@ import type { Claim, StoredPayoutLink } from './schemas.js'
 export const masked = (claim: Claim): Claim => ({ ...claim, accountIdentifier: maskAccount(claim.accountIdentifier) })
 
 /**
- * Refuses a claim that does not fit the link (decisions §8): a name other than that of the link, an account that its
+ * Refuses a claim that does not fit the link (decisions §8): another name than the link has, an account that its
  * method does not pay to, and members that its method does not take. `path` precedes the fields.
  */
 export function assertPayable(
@@ -18,7 +18,7 @@ export function assertPayable(
   const { payoutMethod } = link
   const { isIdentifier, identifier, flaw, branch, hasType } = accountRules[payoutMethod]
   if (accountHolderName !== (link.accountHolderName ?? accountHolderName)) {
-    throw errors.invalid(`${path}accountHolderName`, 'accountHolderName must be that of the payout link.')
+    throw errors.invalid(`${path}accountHolderName`, 'accountHolderName must be the name of the payout link.')
   }
   if (!isIdentifier(accountIdentifier)) {
     const cause = flaw === undefined ? '' : `: it ${flaw(accountIdentifier)}`

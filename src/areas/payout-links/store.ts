@@ -93,7 +93,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
 
   /**
    * Returns the origins that may embed a link now; `*` stands for any port. Only origins of the present list may, and
-   * of these only that of the link, if it has one. A hosted link has none (decisions §8).
+   * of these only the origin of the link, if the link has one. A hosted link has none (decisions §8).
    */
   embedders({ uiMode, origin }: StoredPayoutLink): readonly string[] {
     const { allowedOrigins } = this.#options.settings

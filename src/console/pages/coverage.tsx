@@ -1,4 +1,4 @@
-/** The answers that an app has met, and those that it has missed. */
+/** The answers that an app has seen, and the answers that it has missed. */
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { useAnswer, withClient } from '../api.js'
@@ -53,7 +53,7 @@ export function Coverage() {
   return (
     <>
       <p class="hint">
-        The answers that the app has met since its reset, and those that it has missed. Those of {scope} count.{' '}
+        The answers that the app has seen since its reset, and the answers that it has missed, of {scope}.{' '}
         <a href={href('../docs/guide/control-plane#find-what-your-tests-leave-out')}>How to meet the rest</a> ·{' '}
         <a href={href('/coverage', isAll ? {} : { clients: 'all' })}>{isAll ? 'This client' : 'All clients'}</a>
       </p>
@@ -156,7 +156,7 @@ const Name = ({ operation }: { operation: string }) => (
   </code>
 )
 
-/** Lists values, those that were met first. */
+/** Lists values, the seen ones first. */
 const Values = ({ met, missed }: Met<string | number>) => (
   <ul class="chips">
     {met.map(value => (

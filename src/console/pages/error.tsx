@@ -29,7 +29,7 @@ export function ErrorEntry({ code }: { code: string }) {
   if (entry === undefined) {
     return (
       <Card id="entry" title="There is no such code">
-        <p>The catalogue of the sandbox does not have it. A fault can answer with any code.</p>
+        <p>The catalogue of the sandbox has no such code. A fault can answer with any code.</p>
       </Card>
     )
   }

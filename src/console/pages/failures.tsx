@@ -39,7 +39,7 @@ interface ArmedOutcome extends Armed {
   readonly outcome: string
 }
 
-/** Lists the members of an effect that have fields: those of a patch are lists of objects. */
+/** Lists the members of an effect that have fields: the members of a patch are lists of objects. */
 const membersOf = (kind: string) =>
   Object.entries(EXAMPLES[kind] ?? {}).flatMap(([name, value]) => (typeof value === 'object' ? [] : [name]))
 

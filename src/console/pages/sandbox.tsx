@@ -57,13 +57,13 @@ export function Sandbox() {
             id="reset"
             label="Reset"
             call={reset}
-            lost={`The client has ${sum(counts)} records. All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests and coverage begin again. All its tokens become invalid.`}
+            lost={`The client has ${sum(counts)} records. All its records and events are removed, and the records of its fixture are restored. Its clock, settings, faults, armed outcomes, requests and coverage begin again. All its tokens become invalid.`}
           />
           <Confirmed
             id="remove"
             label="Remove"
             call={remove}
-            lost="All of it goes: records, events, clock, settings, requests. Its tokens become invalid, and its id is free. The demo client and listed clients are reset instead."
+            lost="The client is removed with its records, events, clock, settings and requests. Its tokens become invalid, and its id is free. The demo client and listed clients are reset instead."
             onDone={() => go(addressOf('', ''))}
           />
         </Card>

@@ -93,7 +93,7 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
   }
   const over = isAsking ? (
     <div class="actions">
-      <span>All records of this client go, and those of its fixture come.</span>
+      <span>All records of this client are removed, and the records of its fixture are restored.</span>
       <Form action={restart} />
       <button type="button" class="plain" onClick={() => setAsking(false)}>
         Keep it as it is

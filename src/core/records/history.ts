@@ -17,7 +17,7 @@ export interface Reached<R> {
   readonly cause: Cause
 }
 
-/** The rules by which the states before that of a seeded record follow from its schedule. */
+/** The rules by which the earlier states of a seeded record follow from its schedule. */
 export interface HistoryRules<R, S extends string, V extends string> {
   readonly lifecycle: Lifecycle<S, V>
   /** The record as it began. */

@@ -344,7 +344,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
         throw errors.invalid(`${path}.${index}.region`, `region must be ${expected}, not ${region}.`)
       }
       if (sequence <= previous) {
-        throw errors.invalid(`${path}.${index}.sequence`, 'sequence must be above that of the record before.')
+        throw errors.invalid(`${path}.${index}.sequence`, 'sequence must be above the sequence of the previous record.')
       }
       previous = sequence
     }

@@ -50,9 +50,9 @@ const NewClientId = Type.String({
 export const ForkRequest = component(
   'ForkRequest',
   {
-    clientId: assumed(NewClientId, 'The client id of the copy. No tenant has it yet.'),
+    clientId: assumed(NewClientId, 'The client id of the copy. It must be new.'),
     clientSecret: Type.Optional(
-      assumed(Text(1, 1000), 'The client secret of the copy. Default: that of the original.'),
+      assumed(Text(1, 1000), 'The client secret of the copy. Default: the secret of the original.'),
     ),
   },
   { clientId: 'job-{{client}}' },

@@ -28,6 +28,6 @@ export function upcoming(tenant: Tenant, { cursor, limit = DEFAULT_LIMIT }: Stat
   }
 }
 
-// A cursor is an instant and a place in the order of creation. The instant of this list is that of the due work.
+// A cursor is an instant and a place in the order of creation. In this list, it is the instant of the due work.
 const toPosition = ({ dueAt, sequence }: DuePosition) => ({ createdAt: dueAt, sequence })
 const toDue = ({ createdAt, sequence }: ReturnType<typeof toPosition>): DuePosition => ({ dueAt: createdAt, sequence })

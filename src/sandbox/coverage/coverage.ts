@@ -6,7 +6,7 @@ import type { PAGES } from './schemas.js'
 
 type Page = (typeof PAGES)[number]
 
-/** A fact about an answer, such as `status 201`. Each answer has one status; states are those of its records. */
+/** A fact about an answer, such as `status 201`. Each answer has one status; its states are the states of its records. */
 export type Fact = `status ${number}` | `errorCode ${ErrorCode}` | `page ${Page}` | `state ${string}`
 
 /** The number of answers with a fact, by operation and fact. */
@@ -27,7 +27,7 @@ export interface Coverage {
   remove(clientId: string): void
   /**
    * Returns what clients and their forks have got, each answer once.
-   * @param clients 'all': those of all clients
+   * @param clients 'all': all clients
    */
   read(clients: readonly string[] | 'all'): Facts
   /** Lists the clients that have got an answer, sorted. */
@@ -74,7 +74,7 @@ export function createCoverage(): Coverage {
     }
   }
 
-  /** Returns clients with their forks, and those of forks. */
+  /** Returns clients with their forks, and the forks of forks. */
   function withForks(clients: readonly string[]): Set<string> {
     const forks = new Map<string, string[]>([...origins.values()].map(origin => [origin, []]))
     for (const [fork, origin] of origins) forks.get(origin)?.push(fork)
@@ -134,7 +134,7 @@ function factsOf(status: number, content: Content, isFollowing: boolean): Readon
   const facts = new Set<Fact>([`status ${status}`])
   const { code, data } = content
   if (status >= 400) {
-    // A fault can answer any code. Only those of the catalogue count, which bounds the facts.
+    // A fault can answer any code. Only the codes of the catalogue count, which bounds the facts.
     if (code !== undefined && Object.hasOwn(catalogue, code)) facts.add(`errorCode ${code}`)
     return facts
   }

@@ -13,7 +13,7 @@ import type { CoverageReport } from './schemas.js'
 import { PAGES, SCOPE } from './schemas.js'
 
 export type Report = Static<typeof CoverageReport>
-/** Values that were met, and those that were missed. */
+/** The values that the app has seen, and the values that it has missed. */
 export type Met<T> = { met: T[]; missed: T[] }
 
 /** The kinds of records with states. The area of an operation is the title of its tag. */
@@ -84,7 +84,7 @@ function summarize({ operations, states }: Pick<Report, 'operations' | 'states'>
   }
 }
 
-/** Counts values that were met, of all. */
+/** Counts the values that were seen, of all. */
 function count(all: readonly Met<unknown>[]) {
   const met = all.reduce((sum, { met }) => sum + met.length, 0)
   return { met, of: met + all.reduce((sum, { missed }) => sum + missed.length, 0) }
@@ -108,7 +108,7 @@ const expectedCodesOf = (route: DocumentedRoute) =>
 const isPaged = ({ schema }: DocumentedRoute) =>
   'cursor' in ((schema.querystring as TObject | undefined)?.properties ?? {})
 
-/** Splits the possible values into those that were met and the others. Adds values that no schema lists. */
+/** Splits the possible values into seen and missed ones. Adds values that no schema lists. */
 function split<T>(possible: readonly T[], got: readonly T[]): Met<T> {
   const unlisted = got.filter(value => !possible.includes(value))
   return {

@@ -5,7 +5,7 @@ import { CoverageQuery, CoverageReport } from './schemas.js'
 export const getCoverage = call({
   isGlobal: true,
   errors: ['CLIENT_NOT_FOUND'],
-  summary: 'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
+  summary: 'The operations, statuses, error codes, states and pages that the app has seen since its reset, or missed',
   description:
     'Only requests of the API count, and only those with an answer. Only errors that an app has to handle can ' +
     'be missed. A fork counts for its origin too, also after it is gone, until the origin is reset. The coverage is ' +

@@ -8,12 +8,12 @@ import { client } from '../schemas.js'
 export const PAGES = ['first', 'following', 'empty'] as const
 
 const met = <T extends TSchema>(values: T) => ({
-  met: assumed(Type.Array(values), 'The values that the app has met.'),
+  met: assumed(Type.Array(values), 'The values that the app has seen.'),
   missed: assumed(Type.Array(values), 'The other values that the app has to expect.'),
 })
 const MetCount = Type.Object({
   met: assumed(Type.Integer(), 'The number of met ones.'),
-  of: assumed(Type.Integer(), 'The number of all, met and missed.'),
+  of: assumed(Type.Integer(), 'The number of all values, seen and missed.'),
 })
 const area = assumed(Type.String(), 'The title of the part of the service, such as `Mandates`.')
 /** The answers that count. */

@@ -20,7 +20,7 @@ export const listOutcomes = call({
 })
 
 export const armOutcome = call({
-  summary: 'Arm an outcome: the next matching collection or payout link that is created has it',
+  summary: 'Arm an outcome for the next matching collection or payout link that is created',
   description:
     'The outcome steers records that the API creates later. Of several that match, the first one in the order ' +
     'of arming counts. A `debtorReference` that selects an outcome wins, and the armed outcome stays armed. An ' +

@@ -119,7 +119,7 @@ export const Har = component('Har', {
       ),
       _steeredBy: assumed(
         Type.Array(Type.String()),
-        'The other calls that have changed the client, but those of the clock, such as `POST /_sandbox/faults`. ' +
+        'The other calls that have changed the client, except the clock, such as `POST /_sandbox/faults`. ' +
           '`payments-sandbox replay` does not repeat them.',
       ),
     }),

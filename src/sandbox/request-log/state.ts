@@ -54,7 +54,7 @@ export interface RequestLog {
 interface Entry {
   readonly seq: number
   readonly exchange: Exchange
-  /** The number of the entry among those of all tenants. */
+  /** The number of the entry among the entries of all tenants. */
   readonly order: number
 }
 

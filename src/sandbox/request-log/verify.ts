@@ -18,7 +18,7 @@ interface Path {
   readonly owner: Path | undefined
 }
 
-/** A part of an expectation, and that of a request. */
+/** A part of an expectation, and the same part of a request. */
 interface Pair {
   readonly at: Path
   readonly expected: unknown

@@ -26,12 +26,12 @@ export const Settings = component('Settings', {
   allowedOrigins: assumed(
     Origins,
     'The origins that may embed payout links. An empty list refuses every embedded link. ' +
-      'Initially `http://localhost:*` and `http://127.0.0.1:*`, or those of `SANDBOX_CLIENTS`, and the origins of ' +
+      'Initially `http://localhost:*` and `http://127.0.0.1:*`, or the list of `SANDBOX_CLIENTS`, and the origins of ' +
       'the embedded links of the fixture.',
   ),
   senderName: assumed(
     Type.Unsafe<string | null>({ ...AccountHolderName, type: ['string', 'null'] }),
-    'The name of the sender on the pages of payout links. Initially that of `SANDBOX_CLIENTS`, else of the fixture. ' +
+    'The name of the sender on the pages of payout links. Initially the name in `SANDBOX_CLIENTS`, else in the fixture. ' +
       'null: the holder of the newest account.',
   ),
   tokenAuthentication: assumed(

@@ -109,7 +109,7 @@ async function send(form: HTMLFormElement) {
 
 const parse = (html: string) => new DOMParser().parseFromString(html, 'text/html')
 
-/** Replaces the content of the page by that of another one, with the focus on its title where the focus would be lost. */
+/** Replaces the content of the page by the content of another page, with the focus on its title where the focus would be lost. */
 function show(html: string, isAnswer: boolean) {
   const next = parse(html)
   const content = next.querySelector('main')

@@ -10,7 +10,7 @@ export interface Format {
   instant(text: string): string
 }
 
-/** The times of a page are those of the payment schemes of its region (decisions §8). */
+/** A page shows the time of the payment schemes of its region (decisions §8). */
 const ZONES: Readonly<Partial<Record<Region, Zone>>> = { UK: 'Europe/London', US: 'America/New_York' }
 
 /** Creating a formatter takes longer than rendering a page. */
