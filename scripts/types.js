@@ -30,10 +30,14 @@ async function makeTypes() {
   return `// Made by scripts/types.js from the OpenAPI documents.\n${astToString(await openapiTS(document, options))}`
 }
 
-const operationsOf = ({ paths }) =>
+const operationsOf = ({ paths, components }) =>
   Object.values(paths)
     .flatMap(Object.values)
     .filter(({ operationId }) => operationId)
+    .map(({ parameters, ...operation }) => ({
+      ...operation,
+      parameters: parameters?.map(({ $ref, ...own }) => components.parameters[$ref?.split('/').at(-1)] ?? own),
+    }))
 
 /** A parameter as a member. A query is text: a number can be given as either. */
 const member = ({ name, description, schema }) => [

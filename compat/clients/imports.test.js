@@ -9,13 +9,20 @@ import { createSandbox } from '../../dist/client/index.js'
 const TEXT = readFileSync(new URL('../../openapi/payments-service.json', import.meta.url), 'utf8')
 const SERVER = 'http://127.0.0.1:8080'
 
+const DOCUMENT = JSON.parse(TEXT)
+const resolve = ({ $ref, ...own }) =>
+  $ref === undefined ? own : DOCUMENT.components.parameters[$ref.split('/').at(-1)]
+
 /** The operations of the document, in the form of an imported request. `values` are the examples of the path. */
-const operations = Object.entries(JSON.parse(TEXT).paths).flatMap(([path, item]) =>
+const operations = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, { summary, parameters = [], requestBody }]) => ({
     name: summary,
     method: method.toUpperCase(),
     path: path.replace(/\{(\w+)\}/g, ':$1'),
-    values: parameters.filter(parameter => parameter.in === 'path').map(({ example }) => example),
+    values: parameters
+      .map(resolve)
+      .filter(parameter => parameter.in === 'path')
+      .map(({ example }) => example),
     body: Object.values(requestBody?.content ?? {})[0]?.example,
   })),
 )

@@ -12,11 +12,19 @@ interface Schema {
   readonly additionalProperties?: object
 }
 
+interface Parameter {
+  readonly in: string
+  readonly name: string
+  readonly required?: boolean
+  readonly description: string
+  readonly schema: Schema
+}
+
 interface Operation {
   readonly 'x-command': string
   readonly summary: string
   readonly description?: string
-  readonly parameters?: readonly { in: string; name: string; required: boolean; description: string; schema: Schema }[]
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
 }
 
@@ -35,6 +43,7 @@ export interface Command extends Operation {
   readonly name: string
   readonly method: Request['method']
   readonly path: string
+  readonly takesClient: boolean
   readonly body: Schema
   readonly positions: readonly Field[]
   readonly options: readonly Field[]
@@ -44,11 +53,15 @@ export interface Command extends Operation {
 
 const { paths, components } = JSON.parse(readFileSync(CONTROL_PLANE, 'utf8')) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+  }
 }
 
-const resolve = ({ $ref = '', ...schema }: Schema): Schema => ({
-  ...components.schemas[$ref.split('/')[3] ?? ''],
+const nameOf = ($ref = '') => $ref.split('/')[3] ?? ''
+const resolve = ({ $ref, ...schema }: Schema): Schema => ({
+  ...components.schemas[nameOf($ref)],
   ...schema,
 })
 const toOption = (name: string) => name.replace(/_?([A-Z])|_/g, (_, letter = '') => `-${letter.toLowerCase()}`)
@@ -67,11 +80,15 @@ const OUT = { type: 'string', description: 'A folder for summary.txt and evidenc
 const FOLLOW = { type: 'boolean', description: 'Prints each new one, too, until it is interrupted.' }
 
 function toCommand(path: string, method: string, operation: Operation): Command {
-  const { 'x-command': command, parameters = [], requestBody } = operation
+  const { 'x-command': command, requestBody } = operation
+  const parameters = (operation.parameters ?? []).flatMap(one =>
+    '$ref' in one ? (components.parameters[nameOf(one.$ref)] ?? []) : one,
+  )
   const [name = '', file] = command.split(/ (?=\[?FILE)/)
-  const given = parameters.map(({ name, required: isRequired, schema, description, ...place }) => {
-    return { ...place, name: toOption(name), members: [name], isRequired, schema: { ...schema, description } }
+  const given = parameters.map(({ in: place, name, required: isRequired = false, schema, description }) => {
+    return { in: place, name: toOption(name), members: [name], isRequired, schema: { ...schema, description } }
   })
+  const takesClient = given.some(({ name }) => name === 'client')
   const body = resolve(requestBody?.content['application/json'].schema ?? {})
   const fields = file === 'FILE' ? [] : fieldsOf(body)
   const options: Field[] = [...given.filter(field => field.in === 'query' && field.name !== 'client'), ...fields]
@@ -83,7 +100,8 @@ function toCommand(path: string, method: string, operation: Operation): Command 
   const required = fields.filter(({ isRequired, schema }) => isRequired && schema.type === 'string')
   const texts = required.length === 0 && fields.length === 1 ? fields : required
   const positions = [...given.filter(field => field.in === 'path'), ...texts]
-  return { ...operation, name, method: method.toUpperCase() as Request['method'], path, body, positions, options, file }
+  const called = { name, method: method.toUpperCase() as Request['method'], path, takesClient }
+  return { ...operation, ...called, body, positions, options, file }
 }
 
 /** All commands, in the order of the control plane, and those that are no call of it. */

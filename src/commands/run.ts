@@ -84,9 +84,8 @@ async function choose(found: readonly Command[], [reference]: readonly string[],
 async function call(command: Command, given: readonly string[], context: Context): Promise<number> {
   const { values, connection, client, output } = context
   const { request, file } = await readInput(command, given, values)
-  const hasClient = command.parameters?.some(({ name }) => name === 'client')
   // `coverage --clients` replaces the client.
-  const isNamed = hasClient && (values.client !== undefined || request.query.clients === undefined)
+  const isNamed = command.takesClient && (values.client !== undefined || request.query.clients === undefined)
   const query = { ...(isNamed && { client }), ...request.query }
   const write = (text: string) => output.stdout.write(`${text}\n`)
   if (values.follow) {

@@ -16,12 +16,18 @@ export interface Schema {
   readonly items?: Schema
 }
 
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly schema: Schema
+}
+
 export interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly tags: readonly string[]
-  readonly responses: Readonly<Record<string, { readonly description?: string }>>
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
+  readonly 'x-error-codes': readonly string[]
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: AnyRecord }>>
   }
@@ -29,7 +35,10 @@ export interface Operation {
 
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+  }
 }
 
 /** The operation of a call, with the schema of its body. */
@@ -59,7 +68,10 @@ export function describe(
   const operation = template && document.paths[template]?.[method.toLowerCase()]
   if (!operation) return undefined
   const schema = operation.requestBody?.content['application/json']?.schema ?? {}
-  const region = operation.parameters?.find(({ name }) => name === 'x-region')
+  const parameters = operation.parameters?.map(one =>
+    '$ref' in one ? document.components.parameters[one.$ref.split('/').at(-1) ?? ''] : one,
+  )
+  const region = parameters?.find(one => one?.name === 'x-region')
   return { operation, path: template, body: resolve(document, schema), regions: region?.schema.enum ?? [] }
 }
 

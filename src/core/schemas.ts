@@ -36,7 +36,7 @@ declare module '@sinclair/typebox' {
     'x-fidelity'?: Fidelity
     'x-fidelity-note'?: string
     /** The constraints that the interface does not state, of a schema that it documents. */
-    'x-fidelity-constraints'?: { readonly [Keyword in Constraint]?: 'assumed' }
+    'x-fidelity-constraints'?: readonly Constraint[]
     'x-expected'?: string
     /** A format of `OWN_FORMATS`. */
     'x-format'?: string
@@ -75,10 +75,10 @@ export const assumed: Label = (schema, description, note) => {
  */
 export function assumeConstraints<T extends TSchema>(schema: T, ...keywords: Constraint[]): T {
   const assumed = (keywords.length > 0 ? keywords : CONSTRAINTS).filter(keyword => schema[keyword] !== undefined)
-  const labels = { ...schema['x-fidelity-constraints'], ...Object.fromEntries(assumed.map(name => [name, 'assumed'])) }
+  const names = [...new Set([...(schema['x-fidelity-constraints'] ?? []), ...assumed])]
   return {
     ...schema,
-    ...(Object.keys(labels).length > 0 && { 'x-fidelity-constraints': labels }),
+    ...(names.length > 0 && { 'x-fidelity-constraints': names }),
     ...(schema.type === 'array' && keywords.length === 0 && { items: assumeConstraints(schema.items) }),
   }
 }

@@ -4,7 +4,7 @@ import type { Json } from './routes.js'
 /** The members of a shared schema that belong to a place. The others belong to the component. */
 const OF_THE_PLACE = ['description', 'x-fidelity', 'x-fidelity-note'] as const
 
-/** Where a schema stands: it decides the wording of its note. */
+/** Where a schema stands. */
 export type Place = 'parameter' | 'member' | 'body'
 
 /**
@@ -14,7 +14,7 @@ export type Place = 'parameter' | 'member' | 'body'
 export function createPublisher(components: Record<string, Json>) {
   function publish(schema: Json, place: Place): Json {
     const { title, 'x-expected': expected, 'x-error-code': _code, ...rest } = schema
-    const published: Json = { ...rest, ...noteOf(rest, place) }
+    const published: Json = { ...rest }
     const description = describe(rest, expected as string | undefined)
     if (description !== undefined) published.description = description
     for (const name of ['items', 'additionalProperties']) {
@@ -27,7 +27,8 @@ export function createPublisher(components: Record<string, Json>) {
   }
 
   function refer(title: string, published: Json, place: Place): Json {
-    const definition: Json = { title, ...published }
+    const { examples: _examples, ...shared } = published
+    const definition: Json = shared
     if (place !== 'body') for (const name of OF_THE_PLACE) delete definition[name]
     const known = components[title]
     if (known !== undefined && textOf(known) !== textOf(definition)) throw new Error(`${title} is two schemas.`)
@@ -65,53 +66,46 @@ function describe({ description, type, pattern, format }: Json, expected: string
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }
 
-/** Constraints in the words of a note. */
-const WORDS: Readonly<Record<string, string>> = {
-  default: 'default',
-  enum: 'values',
-  exclusiveMinimum: 'minimum',
-  format: 'form',
-  maxItems: 'size',
-  maximum: 'maximum',
-  maxLength: 'length',
-  minItems: 'size',
-  minimum: 'minimum',
-  minLength: 'length',
-  pattern: 'form',
-  required: 'required members',
-}
-
-/** Returns one line that names the assumption. */
-function noteOf(schema: Json, place: Place): Json {
-  if (schema['x-fidelity-note'] !== undefined || schema['x-fidelity'] === undefined) return {}
-  if (schema['x-fidelity'] === 'assumed') return { 'x-fidelity-note': `The service documents no such ${place}.` }
-  const ofItems = isSchema(schema.items) ? schema.items['x-fidelity-constraints'] : undefined
-  const keywords = Object.keys(schema['x-fidelity-constraints'] ?? ofItems ?? {})
-  const constraints = [...new Set(keywords.map(keyword => WORDS[keyword]))]
-  if (constraints.length === 0) return {}
-  return { 'x-fidelity-note': `The service documents the ${place}, but not its ${constraints.join(' and ')}.` }
-}
-
 export const mapValues = <V, W>(object: Record<string, V>, change: (value: V) => W): Record<string, W> =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
 
-/** Moves error responses that several operations have into components, named by their status and, if there are more, a number. */
-export function shareResponses(operations: readonly Json[], components: Record<string, Json>): void {
-  const uses = new Map<string, { readonly status: string; readonly all: Json[] }>()
-  for (const { responses } of operations) {
-    for (const [status, response] of Object.entries(responses as Record<string, Json>)) {
-      if (Number(status) < 400) continue
-      const text = `${status} ${JSON.stringify(response)}`
-      const { all } = uses.get(text) ?? { all: [] }
-      uses.set(text, { status, all: [...all, responses as Json] })
+/** Returns the component of a content. */
+const componentOf = (content: Json = {}) => {
+  const { schema } = (content['application/json'] ?? {}) as { schema?: { $ref?: string } }
+  return schema?.$ref?.split('/').at(-1)
+}
+
+const NAMES = {
+  responses: (status: string, { content }: Json) =>
+    Number(status) < 400 ? componentOf(content as Json | undefined) : (STATUS_CODES[status] ?? 'Error'),
+  parameters: (_place: string, { name }: Json) => `${name}`.replace(/(?:^|-)./g, first => first.toUpperCase()),
+}
+
+/**
+ * Moves parts that several operations have into components. A parameter has its name there, a response that of its schema
+ * or the phrase of its error; another one of the same name gets a number.
+ */
+export function shareParts(
+  kind: keyof typeof NAMES,
+  operations: readonly Json[],
+  components: Record<string, Json>,
+): void {
+  const uses = new Map<string, { readonly word: string; readonly part: Json; readonly places: [Json, string][] }>()
+  for (const operation of operations) {
+    const parts = (operation[kind] ?? {}) as Record<string, Json>
+    for (const [place, part] of Object.entries(parts)) {
+      const word = NAMES[kind](place, part)?.replace(/\W/g, '')
+      if (word === undefined) continue
+      const text = `${word} ${JSON.stringify(part)}`
+      const { places } = uses.get(text) ?? { places: [] }
+      uses.set(text, { word, part, places: [...places, [parts, place]] })
     }
   }
-  for (const { status, all } of uses.values()) {
-    if (all.length < 2) continue
-    const word = (STATUS_CODES[status] ?? 'Error').replace(/\W/g, '')
+  for (const { word, part, places } of uses.values()) {
+    if (places.length < 2) continue
     const count = Object.keys(components).filter(name => name.replace(/\d+$/, '') === word).length
     const name = count === 0 ? word : `${word}${count + 1}`
-    components[name] = all[0]?.[status] as Json
-    for (const responses of all) responses[status] = { $ref: `#/components/responses/${name}` }
+    components[name] = part
+    for (const [parts, place] of places) parts[place] = { $ref: `#/components/${kind}/${name}` }
   }
 }

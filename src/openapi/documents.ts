@@ -2,8 +2,8 @@ import type { ErrorCode } from '../core/errors.js'
 import type { Eventually } from '../http/request-context.js'
 import { ErrorBody } from '../http/schemas.js'
 import { VERSION } from '../package.js'
-import { createPublisher, mapValues, shareResponses } from './components.js'
-import { errorResponses, exampleOf } from './errors.js'
+import { createPublisher, mapValues, shareParts } from './components.js'
+import { codesOf, errorResponses, exampleOf } from './errors.js'
 import type { ExampleValues } from './examples.js'
 import { withExamples } from './examples.js'
 import { headers, headersOf } from './headers.js'
@@ -21,15 +21,15 @@ const FORMS = {
   yaml: toYaml,
 }
 
-const CONTROL_NOTE = 'Exists only in the sandbox.'
-
 const contact = { name: 'The maintainers of the sandbox' }
 const license = { name: 'MIT', identifier: 'MIT' }
 
 const LABELS =
-  '`x-fidelity` says of each operation, parameter, property, response and error code whether the service documents it ' +
-  '(`documented`) or the sandbox assumes it (`assumed`). `x-fidelity-constraints` names the assumed constraints of a ' +
-  'documented field.'
+  '`x-fidelity` says of each operation, parameter, property, response, header and link whether the service documents it ' +
+  '(`documented`) or the sandbox assumes it (`assumed`). All error codes are assumed. `x-fidelity-note` says what is ' +
+  'assumed of a documented thing, or what the service has instead of an assumed one. `x-fidelity-constraints` names ' +
+  'the assumed constraints of a documented field. `x-error-codes` lists the codes of an operation; operations share ' +
+  'the responses of errors.'
 
 const EXAMPLES =
   'Examples are for the records of the fixture `demo`. They are made when a sandbox serves the document: their dates ' +
@@ -73,7 +73,7 @@ const control = {
     title: 'Payments sandbox: control plane',
     version: VERSION,
     description: [
-      'Time, faults, state and evidence of a sandbox. Each call acts on the tenant `client`.',
+      'Time, faults, state and evidence of a sandbox. It exists only in the sandbox. Each call acts on the tenant `client`.',
       'Unknown members and query parameters are refused with 400.',
       `\n\n${LABELS}\n\n${EXAMPLES}`,
     ].join(' '),
@@ -89,7 +89,6 @@ const control = {
         description:
           'The value of SANDBOX_ADMIN_TOKEN, where it is set. It is also taken as the password of HTTP Basic, with any user name.',
         'x-fidelity': 'assumed',
-        'x-fidelity-note': CONTROL_NOTE,
       },
     },
   },
@@ -153,9 +152,11 @@ const tagsOf = (routes: readonly DocumentedRoute[]) =>
 function build(routes: readonly DocumentedRoute[], base: Json): Json {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
+  const parameters: Record<string, Json> = {}
   const examples: Record<string, Json> = {}
   const publish = createPublisher(schemas)
   const paths: Record<string, Record<string, Json>> = {}
+  const all = [...new Set(routes.flatMap(codesOf))]
 
   const operations = routes.map(route => {
     const path = route.url.replace(/:(\w+)/g, '{$1}')
@@ -163,15 +164,23 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
     return operation
   })
-  shareResponses(operations, responses)
+  shareParts('responses', operations, responses)
+  shareParts('parameters', operations, parameters)
   const text = JSON.stringify([paths, responses])
   const used = Object.entries(headers).filter(([name]) => text.includes(`"#/components/headers/${name}"`))
-  const components = { ...(base.components as Json), schemas, responses, examples, headers: Object.fromEntries(used) }
+  const components = {
+    ...(base.components as Json),
+    schemas,
+    responses,
+    parameters,
+    examples,
+    headers: Object.fromEntries(used),
+  }
   return { ...base, components, paths }
 
   function operationOf(route: DocumentedRoute): Json {
     const { params, querystring, headers, body, response, hide, ...described } = route.schema
-    const { 'x-error-codes': codes, 'x-example': given = {}, ...shown } = described
+    const { 'x-example': given = {}, ...shown } = described
     const form = (route.config.form ?? body) as Json | undefined
     const parameters = [
       ...parametersOf('query', given, querystring as Json),
@@ -180,7 +189,7 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
     ]
     return {
       ...shown,
-      ...(isControl(route) && { 'x-fidelity-note': CONTROL_NOTE }),
+      'x-error-codes': codesOf(route),
       ...(parameters.length > 0 && { parameters }),
       ...(form !== undefined && { requestBody: requestBodyOf(form, route.config.consumes) }),
       responses: responsesOf(route, response as Record<string, Json>),
@@ -197,7 +206,7 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
       return {
         in: place,
         name,
-        required: isRequired,
+        ...(isRequired && { required: true }),
         description,
         schema,
         ...(example !== undefined && { example }),
@@ -222,16 +231,16 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
   }
 
   function responsesOf(route: DocumentedRoute, ofRoute: Record<string, Json>): Record<string, Json> {
-    const { '4xx': ofErrors = {}, '5xx': _, ...ofSuccess } = ofRoute
+    const { '4xx': errors = {}, '5xx': _, ...ofSuccess } = ofRoute
     const own = mapValues(ofSuccess, schema => {
       const content = (schema.content as Record<string, Json>) ?? { 'application/json': { schema } }
       return {
         description: schema.description ?? 'Success.',
         ...(schema.type !== 'null' && { content: mapValues(content, ({ schema }) => mediaOf(schema as Json)) }),
-        ...labelOf(route, schema),
+        ...labelOf(schema),
       }
     })
-    const envelope = publish(ofErrors, 'body')
+    const envelope = publish(errors, 'body')
     const isCommon = envelope.$ref === publish(ErrorBody, 'body').$ref
     const share = (code: ErrorCode) => {
       // Token errors have two members more, which only their area can fill in.
@@ -239,8 +248,9 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
       examples[code] = exampleOf(code)
       return { $ref: `#/components/examples/${code}` }
     }
-    const all = { ...own, ...errorResponses(route, envelope, labelOfOthers(route, ofErrors), share) }
-    const sorted = Object.entries<Json>(all).sort(([a], [b]) => (a < b ? -1 : 1))
+    const codes = isCommon ? all : codesOf(route)
+    const ofErrors = errorResponses(route, codes, envelope, labelOfOthers(route, errors), share)
+    const sorted = Object.entries<Json>({ ...own, ...ofErrors }).sort(([a], [b]) => (a < b ? -1 : 1))
     return Object.fromEntries(
       sorted.map(([status, { description, ...rest }]) => [
         status,
@@ -261,15 +271,10 @@ function noteOnEnvelope({ properties = {} }: Json): Json {
 
 /** Labels the response of all statuses that are not listed. */
 const labelOfOthers = (route: DocumentedRoute, schema: Json): Json =>
-  isControl(route)
-    ? { 'x-fidelity': 'assumed', 'x-fidelity-note': CONTROL_NOTE }
-    : { 'x-fidelity': 'documented', ...noteOnEnvelope(schema) }
+  isControl(route) ? { 'x-fidelity': 'assumed' } : { 'x-fidelity': 'documented', ...noteOnEnvelope(schema) }
 
 /** Labels the response of a status. */
-function labelOf(route: DocumentedRoute, schema: Json): Json {
-  if (schema['x-fidelity'] === 'documented') {
-    return { 'x-fidelity': 'documented', 'x-fidelity-note': 'The content is documented, the status is assumed.' }
-  }
-  const note = isControl(route) ? CONTROL_NOTE : 'The service documents neither the status nor the content as a whole.'
-  return { 'x-fidelity': 'assumed', 'x-fidelity-note': note }
-}
+const labelOf = (schema: Json): Json =>
+  schema['x-fidelity'] === 'documented'
+    ? { 'x-fidelity': 'documented', 'x-fidelity-note': 'The content is documented, the status is assumed.' }
+    : { 'x-fidelity': 'assumed' }

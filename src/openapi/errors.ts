@@ -78,56 +78,60 @@ const GENERAL: ReadonlySet<ErrorCode> = new Set([
 /** The response of all statuses that an operation does not list. Several generators refuse ranges such as 4XX. */
 export const OTHERS = 'default'
 
+const statusesOf = (codes: readonly ErrorCode[]) =>
+  new Set(codes.filter(code => !GENERAL.has(code)).map(code => String(statusOf(code))))
+
+/** Returns the codes that have a status of their own, or with OTHERS those that have none. */
+export function codesAt(codes: readonly ErrorCode[], status: string): readonly ErrorCode[] {
+  const listed = statusesOf(codes)
+  const isThere = (code: ErrorCode) => (listed.has(String(statusOf(code))) ? String(statusOf(code)) : OTHERS) === status
+  return codes.filter(isThere)
+}
+
 /**
  * Makes the error responses of an operation: by each status that has a code of its own, and one for all others.
+ * @param all the codes of all operations that share the responses
  * @param envelope the envelope of the route
  * @param ofOthers the label of the response for the others
  * @param share returns a reference to the example of a code; undefined: its envelope has other members
  */
 export function errorResponses(
   route: DocumentedRoute,
+  all: readonly ErrorCode[],
   envelope: Json,
   ofOthers: Json,
   share: (code: ErrorCode) => Json | undefined,
 ): Record<string, Json> {
-  const codes = codesOf(route)
-  const statuses = [...new Set(codes.filter(code => !GENERAL.has(code)).map(statusOf))].sort()
   const hasParameter = route.schema.params !== undefined
   const responseOf = (title: string, codes: readonly ErrorCode[], schema: Json, label: Json): Json => {
     const examples = codes.map(code => [code, share(code)] as const).filter(([, example]) => example !== undefined)
-    return {
-      description: [title, ...codes.map(code => `- \`${code}\`: ${catalogue[code].when}`)].join('\n'),
-      content: {
-        'application/json': { schema, ...(examples.length > 0 && { examples: Object.fromEntries(examples) }) },
-      },
-      ...label,
-      'x-error-codes': codes.map(code => ({ code, 'x-fidelity': catalogue[code]['x-fidelity'] })),
-    }
+    const shown = examples.length > 0 && { examples: Object.fromEntries(examples) }
+    return { description: title, content: { 'application/json': { schema, ...shown } }, ...label }
   }
-  const listed = statuses.map(status => {
-    const ofStatus = codes.filter(code => statusOf(code) === status)
+  const listed = [...statusesOf(codesOf(route))].map(status => {
+    const codes = all.filter(code => String(statusOf(code)) === status)
     const label = labelOf(status, hasParameter && isApi(route))
-    return [String(status), responseOf(`${STATUS_CODES[status]}.`, ofStatus, withCodes(envelope, ofStatus), label)]
+    return [status, responseOf(`${STATUS_CODES[status]}.`, codes, withCodes(envelope, codes), label)]
   })
-  const others = codes.filter(code => !statuses.includes(statusOf(code)))
+  const others = all.filter(code => GENERAL.has(code))
   return Object.fromEntries([...listed, [OTHERS, responseOf('Any other error.', others, envelope, ofOthers)]])
 }
 
 /** Interface, Errors 2: these statuses are documented for a path identifier. No other is. */
-function labelOf(status: number, hasParameter: boolean): Json {
-  if (hasParameter && status === 400) {
+function labelOf(status: string, hasParameter: boolean): Json {
+  if (hasParameter && status === '400') {
     return {
       'x-fidelity': 'documented',
       'x-fidelity-note': 'Documented for a path value that breaks its pattern; assumed for the other faults.',
     }
   }
-  if (hasParameter && status === 404) {
+  if (hasParameter && status === '404') {
     return {
       'x-fidelity': 'documented',
       'x-fidelity-note': 'Documented for an identifier with a forward slash; assumed for a record that does not exist.',
     }
   }
-  return { 'x-fidelity': 'assumed', 'x-fidelity-note': 'The service documents the envelope, but not this status.' }
+  return { 'x-fidelity': 'assumed' }
 }
 
 const withCodes = (envelope: Json, codes: readonly ErrorCode[]): Json => ({

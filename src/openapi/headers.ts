@@ -96,7 +96,11 @@ export function headersOf(route: DocumentedRoute, status: string, routes: readon
   const isError = isOther || Number(status) >= 400
   return {
     'x-request-id': ref('RequestId'),
-    ...(isApi(route) && { 'Sandbox-Hint': ref('SandboxHint'), Deprecation: ref('Deprecation'), Sunset: ref('Sunset') }),
+    ...(!isControl(route) && {
+      'Sandbox-Hint': ref('SandboxHint'),
+      Deprecation: ref('Deprecation'),
+      Sunset: ref('Sunset'),
+    }),
     // Refusals have it too. Leaving it out there lets all operations share them.
     ...(isControl(route) &&
       route.method !== 'GET' &&
@@ -106,10 +110,12 @@ export function headersOf(route: DocumentedRoute, status: string, routes: readon
       readParameterOf(route.url, routes) !== undefined && { Location: ref('Location') }),
     ...(isError && { Link: ref('Help') }),
     ...((status === '401' || isOther) && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
-    ...(isOther && { Allow: ref('Allow') }),
-    ...(isOther && route.method !== 'GET' && { 'Accept-Encoding': ref('AcceptEncoding') }),
-    ...(isOther && route.method === 'PATCH' && { 'Accept-Patch': ref('AcceptPatch') }),
-    ...(isOther && isApi(route) && { 'Retry-After': ref('RetryAfter') }),
+    ...(isOther && {
+      Allow: ref('Allow'),
+      'Accept-Encoding': ref('AcceptEncoding'),
+      'Accept-Patch': ref('AcceptPatch'),
+    }),
+    ...(isOther && !isControl(route) && { 'Retry-After': ref('RetryAfter') }),
     ...(route.schema.operationId === 'issueToken' && { 'Cache-Control': ref('CacheControl') }),
   }
 }

@@ -1,8 +1,6 @@
 import type { DocumentedRoute, Json } from './routes.js'
 import { isApi } from './routes.js'
 
-const NOTE = 'The service documents no links. They follow from the names of parameters and members.'
-
 const parametersOf = (schema: unknown): string[] => Object.keys((schema as Json | undefined)?.properties ?? {})
 
 /**
@@ -34,5 +32,4 @@ const linkTo = ({ schema }: DocumentedRoute, references: ReadonlySet<string>): J
     ),
   },
   'x-fidelity': 'assumed',
-  'x-fidelity-note': NOTE,
 })

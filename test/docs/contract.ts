@@ -1,5 +1,6 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
+import type { ErrorCode } from '../../src/core/errors.js'
 import { FORMATS } from '../../src/core/formats.js'
 import { X_FORMAT } from '../../src/http/compilers.js'
 
@@ -8,7 +9,7 @@ export type Json = any
 
 export const DOCUMENTS = { '/openapi.json': 'payments-service.json', '/_sandbox/openapi.json': 'control-plane.json' }
 
-/** An operation of a document, with references to responses and headers resolved. */
+/** An operation of a document, with references to responses, parameters and headers resolved. */
 export interface Operation {
   readonly document: Json
   readonly method: string
@@ -17,6 +18,7 @@ export interface Operation {
   readonly operation: Json
   /** By status. */
   readonly responses: Readonly<Record<string, Json>>
+  readonly codes: readonly ErrorCode[]
 }
 
 /** Returns what a reference names, or the value itself. */
@@ -35,7 +37,8 @@ export function operationsOf(document: Json): Operation[] {
       method: method.toUpperCase(),
       path,
       id: operation.operationId,
-      operation,
+      operation: { ...operation, parameters: operation.parameters?.map((one: Json) => resolve(document, one)) },
+      codes: operation['x-error-codes'],
       responses: Object.fromEntries(
         Object.entries<Json>(operation.responses).map(([status, response]) => [status, resolve(document, response)]),
       ),

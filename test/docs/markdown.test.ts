@@ -44,15 +44,14 @@ t.test('agents, For coding agents: the index has each operation with its path, s
 
 t.test('agents, For coding agents: each entry has parameters, members, answers and codes of its operation', async t => {
   let longest = 0
-  for (const { id, method, path, operation, responses } of operations) {
+  for (const { id, method, path, operation, codes } of operations) {
     const { statusCode, headers, payload } = await read(`/docs/${id}`)
     t.match([statusCode, headers['content-type'], headers.vary], [200, 'text/markdown; charset=utf-8', /accept/i], id)
-    const codes = Object.values(responses).flatMap(response => response['x-error-codes'] ?? [])
     const expected = [
       `# ${id}\n`,
       `\`${method} ${path}\``,
       ...(operation.parameters ?? []).map(({ name }: { name: string }) => `- \`${name}\` (`),
-      ...codes.map(({ code }) => code),
+      ...codes,
     ]
     const absent = expected.filter(text => !payload.includes(text))
     if (absent.length > 0 || /undefined|\[object/.test(payload)) t.fail(`${id}: ${absent}\n${payload}`)

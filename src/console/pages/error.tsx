@@ -59,12 +59,10 @@ export function ErrorEntry({ code }: { code: string }) {
   )
 }
 
-/** Lists the operations whose answers can have a code: their descriptions name it. */
+/** Lists the operations whose answers can have a code. */
 const operationsWith = ({ paths }: Document, code: string): readonly string[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([, { responses = {} }]) =>
-        Object.values(responses).some(({ description = '' }) => description.includes(`\`${code}\``)),
-      )
+      .filter(([, operation]) => operation['x-error-codes'].includes(code))
       .map(([method]) => `${method.toUpperCase()} ${path}`),
   )

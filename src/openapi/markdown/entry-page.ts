@@ -1,4 +1,7 @@
+import type { ErrorCode } from '../../core/errors.js'
 import { FORM } from '../../http/form.js'
+import { codesAt } from '../errors.js'
+import { noteOf } from '../labels.js'
 import type { Json } from '../routes.js'
 import type { Operation } from './operations.js'
 
@@ -15,12 +18,17 @@ export function toEntry(document: Json, operation: Operation): string {
     `# ${operationId}`,
     `\`${method} ${path}\`: ${summary} (${labelOf(operation)})`,
     description,
-    ...section('Parameters', [(parameters as Json[]).map(parameterLine).join('\n')]),
+    ...section('Parameters', [(parameters as Json[]).map(resolve).map(parameterLine).join('\n')]),
     ...section('Body', body === undefined ? [] : [body.description as string, ...contentOf(body)]),
     ...responses
       .filter(([status]) => status.startsWith('2'))
       .flatMap(([status, response]) => section(status, [describe(response), ...contentOf(response)])),
-    ...section('Errors', [responses.flatMap(errorLine).join('\n')]),
+    ...section('Errors', [
+      errorLines(
+        operation,
+        responses.map(([status]) => status),
+      ).join('\n'),
+    ]),
     'The codes are assumed. Their meaning: [all codes](../_sandbox/errors). Other operations: [index](../docs), with ' +
       '`Accept: text/markdown`.',
   ]
@@ -68,21 +76,26 @@ const textOf = (type: string, example: unknown): string =>
   type === FORM ? String(new URLSearchParams(example as Record<string, string>)) : JSON.stringify(example)
 
 /** Returns the label, of a documented thing with the note on what is assumed of it. That of an assumed one says no more. */
-const labelOf = ({ 'x-fidelity': label, 'x-fidelity-note': note }: Json): string =>
-  [label, label === 'documented' && note].filter(Boolean).join(': ')
+const labelOf = (labelled: Json): string =>
+  [labelled['x-fidelity'], noteOnDocumented(labelled)].filter(Boolean).join(': ')
+
+const noteOnDocumented = (labelled: Json) => labelled['x-fidelity'] === 'documented' && noteOf(labelled)
 
 const describe = (response: Json): string =>
   `${response.description} (${labelOf(response)}) Headers: ${Object.keys(response.headers as Json).join(', ')}.`
 
-const errorLine = ([status, { 'x-error-codes': codes }]: readonly [string, Json]): string[] =>
-  codes === undefined ? [] : [`- ${status}: ${(codes as Json[]).map(({ code }) => code).join(', ')}`]
+const errorLines = ({ 'x-error-codes': codes }: Json, statuses: readonly string[]): string[] =>
+  statuses.flatMap(status => {
+    const ofStatus = codesAt(codes as ErrorCode[], status)
+    return ofStatus.length === 0 ? [] : [`- ${status}: ${ofStatus.join(', ')}`]
+  })
 
 /** Describes a parameter or member in one line. */
 function lineOf(name: string, facts: readonly string[], schema: Json): string {
-  const { type = 'any', items, description, 'x-fidelity': label, 'x-fidelity-note': note } = schema
+  const { type = 'any', items, description, 'x-fidelity': label } = schema
   const constraints = constraintsOf({ ...(items as Json | undefined), ...schema })
   const all = [[type].flat().join(' or '), ...facts, ...constraints, label]
-  return `- \`${name}\` (${all.join(', ')}): ${[description, label === 'documented' && note].filter(Boolean).join(' ')}`
+  return `- \`${name}\` (${all.join(', ')}): ${[description, noteOnDocumented(schema)].filter(Boolean).join(' ')}`
 }
 
 /** Returns the constraints of a schema in words, except its form, which its description has. */
