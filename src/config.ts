@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import leven from 'leven'
 import { DEFAULT_BOUNDS, LONGEST_CLIENT_ID } from './bounds.js'
-import { MAX_ACCOUNT_HOLDER_NAME } from './core/domain/identifiers.js'
+import { MAX_ACCOUNT_HOLDER_NAME, nameFlaw } from './core/domain/identifiers.js'
 import { quote, shorten } from './core/errors.js'
 import { isHostPattern } from './core/hosts.js'
 import { isOriginPattern } from './core/origins.js'
@@ -282,6 +282,7 @@ function isClientEntry(value: unknown): value is ClientEntry {
     isClientId(clientId) &&
     [clientSecret, scope, fixture, senderName].every(isText) &&
     [...(senderName as string)].length <= MAX_ACCOUNT_HOLDER_NAME &&
+    nameFlaw(senderName as string) === undefined &&
     Array.isArray(allowedOrigins) &&
     allowedOrigins.every(origin => typeof origin === 'string' && isOriginPattern(origin))
   )

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { AccountHolderName } from '../core/domain/schemas.js'
+import { Name } from '../core/domain/schemas.js'
 import { quote } from '../core/errors.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../core/origins.js'
 import type { Instant } from '../core/time/time.js'
@@ -11,7 +11,7 @@ import type { TenantRegistry } from './registry.js'
 import { createTenant } from './tenant.js'
 
 /** The member of a fixture that is no list of records. */
-const Sender = Type.Object({ senderName: Type.Optional(AccountHolderName) })
+const Sender = Type.Object({ senderName: Type.Optional(Name) })
 
 /** Validates all fixtures. Throws an Error whose message names the file, the record and the fault. */
 export function checkFixtures(registry: TenantRegistry, now: Instant): void {

@@ -304,6 +304,8 @@ const wrongClients: Record<string, unknown> = {
   'an origin that is none': [{ ...good, allowedOrigins: ['shop'] }],
   'an origin that is a number': [{ ...good, allowedOrigins: [1] }],
   'an empty senderName': [{ ...good, senderName: '' }],
+  'a blank senderName': [{ ...good, senderName: ' ' }],
+  'a senderName with a line break': [{ ...good, senderName: 'Acme\n' }],
   'a senderName that is null': [{ ...good, senderName: null }],
   'a senderName of 141 characters': [{ ...good, senderName: '€'.repeat(141) }],
 }

@@ -356,7 +356,7 @@ t.test('control plane, PUT /settings: one wrong value is refused with all the ot
       deprecationStyle: ['RFC', 'Seed', '', 'rfc9745', true, null, ['rfc']],
       tokenAuthentication: ['basic', 'Form', '', false, null],
       allowedOrigins: [shop, {}, null, origins(101)],
-      senderName: ['', 'x'.repeat(141), 1, ['Acme']],
+      senderName: ['', ' \t', 'Acme\n', 'x'.repeat(141), 1, ['Acme']],
       'allowedOrigins.0': [
         ...[`${shop}/path`, 'https://user@shop.example', 'ftp://shop.example', `${shop}?`, '*', 1, `${shop}:99999`],
         `https://${'a.'.repeat(150)}example`,

@@ -1,6 +1,6 @@
-import type { Static } from '@sinclair/typebox'
+import type { Static, TString } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { AccountHolderName } from '../../core/domain/schemas.js'
+import { AccountHolderName, Name } from '../../core/domain/schemas.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../../core/origins.js'
 import { assumed, component, OneOf, titled } from '../../core/schemas.js'
 
@@ -12,6 +12,13 @@ const Origins = Type.Array(
   }),
   { maxItems: 100, 'x-expected': 'a list of at most 100 origins' },
 )
+const senderName = (name: TString) =>
+  assumed(
+    Type.Unsafe<string | null>({ ...name, type: ['string', 'null'] }),
+    'The name of the sender on the pages of payout links. Initially the name in `SANDBOX_CLIENTS`, else in the fixture. ' +
+      'null: the holder of the newest account.',
+  )
+
 export const Settings = component('Settings', {
   mandateActivation: assumed(
     OneOf('automatic', 'manual'),
@@ -29,11 +36,8 @@ export const Settings = component('Settings', {
       'Initially `http://localhost:*` and `http://127.0.0.1:*`, or the list of `SANDBOX_CLIENTS`, and the origins of ' +
       'the embedded links of the fixture.',
   ),
-  senderName: assumed(
-    Type.Unsafe<string | null>({ ...AccountHolderName, type: ['string', 'null'] }),
-    'The name of the sender on the pages of payout links. Initially the name in `SANDBOX_CLIENTS`, else in the fixture. ' +
-      'null: the holder of the newest account.',
-  ),
+  // An earlier release may have stored one that is blank.
+  senderName: senderName(AccountHolderName),
   tokenAuthentication: assumed(
     OneOf('form', 'form-or-basic'),
     'The client authentication of token requests. form: only the form, as the service documents it. ' +
@@ -50,4 +54,5 @@ export const DEFAULT_SETTINGS = {
   tokenAuthentication: 'form-or-basic',
 } satisfies Settings
 
-export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'automatic' })
+const Update = Type.Partial(Type.Object({ ...Settings.properties, senderName: senderName(Name) }))
+export const SettingsUpdate = titled('SettingsUpdate', Update, { mandateActivation: 'automatic' })
