@@ -157,6 +157,17 @@ t.test('commands, Check the requests of your app: --follow prints requests until
   await once(later, 'close')
 })
 
+t.test('commands, Before you begin: a command reaches a server without the proxy of its environment', async t => {
+  const { url } = await start(t)
+  const proxy = `http://127.0.0.1:${await freePort()}`
+  const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
+  const settings = { SANDBOX_URL: url, ...Object.fromEntries(names.map(name => [name, proxy])) }
+  for (const name of ['token', 'health']) {
+    const child = launch(program, [name], settings)
+    t.same(await once(child, 'close'), [0, null], name)
+  }
+})
+
 t.test('commands, Output: a reader that ends first is no failure, and --json is one object a line', async t => {
   const { url, run } = await start(t)
   await run('submit', 'COL-0001')
