@@ -1,9 +1,9 @@
 // Adds the declarations of types to dist/, and the library as CommonJS, for runners and compilers that cannot load ES modules,
 // such as Jest by default. Usage: npm run dist, after the build and the type check, which writes the declarations.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
-import { options, sourcesIn } from './esbuild.js'
+import { options } from './esbuild.js'
 
 const FOLDER = 'dist/commonjs'
 /** The output of `npm run typecheck` (tsconfig.json). */
@@ -29,9 +29,12 @@ await build({
   },
 })
 
-// TypeScript reads the same declarations as CommonJS, by the type of their folder.
-for (const path of sourcesIn('src')) {
-  const file = relative('src', path).replace(/tsx?$/, 'd.ts')
+// The declarations of the entry points, and all that they import. TypeScript reads the same ones as CommonJS, by the type of
+// their folder.
+const declarations = new Set(['client/index.d.ts', 'areas/payout-links/pay/browser/sdk.d.ts'])
+for (const file of declarations) {
+  const text = readFileSync(join(TYPES, file), 'utf8')
+  for (const [, path] of text.matchAll(/['"](\.[^'"]+)\.js['"]/g)) declarations.add(join(dirname(file), `${path}.d.ts`))
   for (const folder of ['dist', FOLDER]) cpSync(join(TYPES, file), join(folder, file))
 }
 writeFileSync(`${FOLDER}/package.json`, '{ "type": "commonjs" }\n')
