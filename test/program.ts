@@ -26,16 +26,17 @@ export const requestTokenAt = (url: string, clientId = 'sandbox-client', clientS
 export const environment: Environment = { PATH: process.env.PATH, HOME: process.env.HOME }
 
 /**
- * The first words of a command that runs without the hooks of tap and without the measurement of coverage, which doubles its
- * time.
+ * The first words of a command that runs without the measurement of coverage, which doubles its time.
  *
- * tap adds NODE_OPTIONS to the environment of each child process, and Node adds NODE_V8_COVERAGE. `env` removes them.
+ * Node adds NODE_V8_COVERAGE to the environment of each child process. `env` removes it.
  */
-export const PLAIN = ['env', '-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE'] as const
+export const PLAIN = ['env', '-u', 'NODE_V8_COVERAGE'] as const
+
+const CHECKED = [process.execPath, '--import', resolve('build/test/check-answers.js')] as const
 
 /** The program, whose answers are checked. */
 export const program: Program = {
-  command: [...PLAIN, process.execPath, '--import', resolve('build/test/check-answers.js')],
+  command: [...PLAIN, ...CHECKED],
   main: resolve('build/src/cli.js'),
   environment,
 }
@@ -43,22 +44,8 @@ export const program: Program = {
 /** The program without these checks, which starts faster: its test has other servers that check the same answers. */
 export const uncheckedProgram: Program = { ...program, command: [...PLAIN, process.execPath] }
 
-/**
- * The program with the hooks of tap.
- *
- * Tests use it for code that only runs in a process of its own, to measure coverage.
- * Without coverage it has no hooks, and starts faster.
- */
-export const coveredProgram: Program =
-  process.env.NODE_V8_COVERAGE === undefined
-    ? program
-    : {
-        command: [process.execPath, ...process.execArgv],
-        main: program.main,
-        environment: Object.fromEntries(
-          Object.entries(process.env).filter(([name]) => !/^(SANDBOX_.*|HOST|PORT|LOG_LEVEL)$/.test(name)),
-        ),
-      }
+/** The program with the measurement of coverage, for code that only runs in a process of its own. */
+export const coveredProgram: Program = { ...program, command: CHECKED }
 
 export type Running = ChildProcessByStdio<null, Readable, Readable>
 
