@@ -144,19 +144,10 @@ function build(region: Region, input: NewBill, now: string): Bill {
   if (CURRENCY_OF[region] !== input.currency) {
     throw errors.regionCurrencyMismatch(region, input.currency, CURRENCY_OF[region])
   }
-  const { uniqueReferenceIdentifier, type, cashflowType, counterpartyReference, currency, totalAmount } = input
-  const { openAmount = totalAmount, issueDate, dueDate, description } = input
+  const { totalAmount, openAmount = totalAmount } = input
   return {
-    uniqueReferenceIdentifier,
-    type,
-    cashflowType,
-    counterpartyReference,
-    currency,
-    totalAmount,
+    ...input,
     openAmount,
-    ...(issueDate !== undefined && { issueDate }),
-    dueDate,
-    ...(description !== undefined && { description }),
     status: statusOf(openAmount, totalAmount),
     documents: [],
     createdAt: now,

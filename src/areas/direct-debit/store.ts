@@ -174,8 +174,7 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
       }
       const collection = build(seed, mandate, onOrAfter(T2, parseDay(seed.collectionDate)), now)
       const { initiatedAt = collection.initiatedAt, updatedAt = initiatedAt } = seed
-      const given = { status, initiatedAt, updatedAt, ...(reasonCode !== undefined && { reasonCode }) }
-      return { region: 'EU', record: { ...collection, ...given } }
+      return { region: 'EU', record: { ...collection, status, initiatedAt, updatedAt } }
     })
     return {
       records,
@@ -247,12 +246,9 @@ function build(input: NewCollection, mandate: CollectedMandate, settlementDay: D
   const selected = findOutcome(debtorReference)?.outcome as CollectionOutcome | undefined
   const initiatedAt = formatInstant(now)
   return {
-    collectionReference: input.collectionReference,
+    ...input,
     scheme: 'SEPA',
-    mandateReference: mandate.mandateReference,
     status: 'PENDING',
-    amount: input.amount,
-    currency: 'EUR',
     debtorName: input.debtorName ?? mandate.debtor.name,
     ...(debtorReference !== undefined && { debtorReference }),
     collectionDate: formatDay(settlementDay),

@@ -80,9 +80,8 @@ export class MandateStore extends StatefulRepository<StoredMandate, MandateStatu
   ): StagedRecords & { find(reference: string): StoredMandate | undefined } {
     const now = this.context.clock.now()
     const staged = this.stageAll(seeds, path, seed => {
-      const { status = 'ACTIVE', createdAt = formatInstant(now), updatedAt = createdAt, lastPresentedAt } = seed
-      const presented = lastPresentedAt !== undefined && { lastPresentedAt }
-      return { region: 'EU', record: { ...build(seed, now, status), createdAt, updatedAt, ...presented } }
+      const { status = 'ACTIVE', createdAt = formatInstant(now), updatedAt = createdAt } = seed
+      return { region: 'EU', record: { ...build(seed, now, status), createdAt, updatedAt } }
     })
     const byReference = new Map(staged.records.map(({ record }) => [record.mandateReference, record]))
     return {
@@ -113,17 +112,12 @@ function build(input: NewMandate, now: Instant, status: MandateStatus): StoredMa
   if (input.type === 'ONE_OFF' && input.frequency !== undefined) {
     throw errors.invalid('frequency', 'frequency goes only with type RECURRING.')
   }
-  const { mandateReference, type, frequency, creditor, debtor } = input
   return {
-    mandateReference,
-    type,
-    ...(frequency !== undefined && { frequency }),
+    ...input,
     mode: 'CORE',
     scheme: 'SEPA',
     currency: 'EUR',
     signatureDate: input.signatureDate ?? formatDay(localTime(now, 'Europe/Berlin').day),
-    creditor,
-    debtor,
     status,
     createdAt: formatInstant(now),
     updatedAt: formatInstant(now),

@@ -201,18 +201,16 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
       seed.createdAt === undefined ? this.context.clock.now() : (parseInstant(seed.createdAt) as Instant)
     const link = build(region, seed, createdAt)
     this.#assertOrigin(link)
-    const { status = link.status, updatedAt = link.updatedAt, cancellationComment, claim, decline } = seed
+    const { status = 'ACTIVE', updatedAt = formatInstant(createdAt), claim } = seed
     if (claim !== undefined) assertPayable(claim, link, 'claim.')
     const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
     const record = {
-      payoutLinkId,
       ...link,
+      payoutLinkId,
       status,
       updatedAt,
-      ...(cancellationComment !== undefined && { cancellationComment }),
       ...(claimedAt !== undefined && { claimedAt }),
       ...(claim !== undefined && { claim: masked(claim) }),
-      ...(decline !== undefined && { decline }),
     }
     return { region, record }
   }
@@ -295,7 +293,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
 }
 
 function build(region: Region, input: NewPayoutLink, createdAt: Instant): Omit<StoredPayoutLink, 'payoutLinkId'> {
-  const { currency, payoutMethod, uiMode = 'hosted', origin } = input
+  const { currency, payoutMethod, uiMode = 'hosted' } = input
   if (CURRENCY_OF[region] !== currency) throw errors.regionCurrencyMismatch(region, currency, CURRENCY_OF[region])
 
   const method = payoutMethods[payoutMethod]
@@ -314,17 +312,10 @@ function build(region: Region, input: NewPayoutLink, createdAt: Instant): Omit<S
     throw errors.invalid('expiryPeriod', `expiryPeriod of a link in uiMode ${uiMode} must be from ${least} to ${most}.`)
   }
 
-  const { amount, counterpartyReference, accountHolderName, remarks } = input
   return {
-    amount,
-    currency,
-    payoutMethod,
-    ...(counterpartyReference !== undefined && { counterpartyReference }),
-    ...(accountHolderName !== undefined && { accountHolderName }),
+    ...input,
     uiMode,
     expiryPeriod,
-    ...(origin !== undefined && { origin }),
-    ...(remarks !== undefined && { remarks }),
     status: 'ACTIVE',
     expiresAt: formatInstant(Math.min(createdAt + lifetime * 1000, LAST_INSTANT)),
     createdAt: formatInstant(createdAt),
