@@ -88,7 +88,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
         const isOfHost = ['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN', 'EINVAL'].includes(code)
         throw isOfHost ? new ConfigError(`HOST=${quote(config.host)} is no address of this machine: ${code}.`) : error
       }
-      // Reads the address while the server has one. Requests that finish during close still need it.
+      // Reads the address while the server listens. Requests that finish during close still need it.
       publicUrl()
       const ownUrl = urlOf(config.host, app)
       const page = app.hasRoute({ method: 'GET', url: CONSOLE }) ? CONSOLE : '/docs'

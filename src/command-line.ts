@@ -46,7 +46,7 @@ export function readServer(values: Values, environment: Environment) {
   }
 }
 
-/** Returns the words of a command line in front of the first option that is not one of these. */
+/** Returns the words of a command line before the first unknown option. */
 export function leadingWords(args: readonly string[], options: Options): string[] {
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
   const end = tokens.findIndex(token => token.kind === 'option' && !Object.hasOwn(options, token.name))

@@ -50,7 +50,7 @@ export async function run(
   }
 }
 
-/** The options of the commands that start or check a server: every setting is one. */
+/** The options of the commands that start or check a server. Each setting has an option. */
 const OPTIONS = {
   ...Object.fromEntries(
     SETTINGS.flatMap(setting => [setting.variable, ...('formerly' in setting ? [setting.formerly] : [])]).map(

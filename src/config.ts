@@ -96,7 +96,7 @@ const isMistyped = (given: string, option: string) =>
   leven(given, option) <= Math.max(1, Math.floor(option.length / 6)) || lettersOf(given) === lettersOf(option)
 
 /**
- * Finds the variables that begin as settings do and are none: other programs have such names, too. Returns their names.
+ * Returns the names of variables that look like settings, but belong to other programs.
  * @throws ConfigError for one that is nearly a setting
  */
 export function unknownVariables(environment: Environment): readonly string[] {
@@ -178,7 +178,7 @@ export function readConfig(environment: Environment) {
       'an http or https URL without query and user',
       text => (isPublicUrl(text) ? text.replace(/\/+$/, '') : INVALID),
     ),
-    /** Host names of the server beside local ones: names, or `*.` and a name for its subdomains. */
+    /** Host names of the server in addition to local names: names, or `*.` and a name for its subdomains. */
     allowedHosts: list(
       'SANDBOX_ALLOWED_HOSTS',
       'host names without ports, separated by commas, such as sandbox.example.com or *.example.com',

@@ -104,7 +104,7 @@ export interface TransitionForm {
 
 /** A transition that a call of the control plane makes. */
 export interface Transition {
-  /** The record of the fixture `demo` in the example of the call, which can end something: one for each call. */
+  /** The record of the fixture `demo` in the example of the call. Each call has its own, since a call can end a record. */
   readonly example: string
   /** Where the service has an operation of the usual name, such as `cancelMandate`. */
   readonly operationId?: string
@@ -197,12 +197,12 @@ export interface AreaRow<S extends Store = Store, Name extends string = string> 
   stateAt?(seed: Readonly<Record<string, unknown>>, now: Instant): object | undefined
   /** The schema of a stored record, for the state document. */
   readonly record: TSchema
-  /** The codes with which `stage` refuses records, beside DUPLICATE_REFERENCE and the codes of `refersTo` and of the schema. */
+  /** The codes with which `stage` refuses records, in addition to DUPLICATE_REFERENCE and the codes of `refersTo` and of the schema. */
   readonly errors?: readonly ErrorCode[]
   createStore(options: StoreOptions): S
 }
 
-/** The row of a store. The compiler refuses a body, a lifecycle or outcomes that the store lacks, and those that the row lacks. */
+/** The row of a store. The compiler checks that row and store agree on the body, the lifecycle and the outcomes. */
 export type Row<S extends Store> = AreaRow<S> &
   (S extends CreatingStore ? { create: TObject } : { create?: never }) &
   (S extends StatefulStore ? { lifecycle: LifecycleRow } : { lifecycle?: never }) &

@@ -4,7 +4,7 @@ import type { TObject } from '@sinclair/typebox'
 export type Names<T> = Readonly<Record<keyof Required<T>, true>>
 
 /**
- * Refuses options that a method does not have: a mistyped one would have no effect.
+ * Refuses unknown options, so that a typo is not ignored.
  * @param known the options by name
  * @throws TypeError
  */

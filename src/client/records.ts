@@ -58,7 +58,7 @@ export type CollectionReason = Input<api.ReturnCollectionBody>
 export type CollectionOutcome = api.CollectionOutcome['outcome']
 /** The name of an outcome of payout links. */
 export type PayoutLinkOutcome = api.PayoutLinkOutcome['outcome']
-/** Moves a collection. The reason code of a rejected, returned or failed one is the first legal one by default. */
+/** Moves a collection. The default reason code of `reject`, `return` and `fail` is the first legal one. */
 export type CollectionMove = (reference: string, body?: CollectionReason) => Promise<Explained<Collection>>
 /** Moves a mandate. */
 export type MandateMove = (reference: string) => Promise<Explained<Mandate>>

@@ -91,7 +91,7 @@ export type LoggedExchange = Readonly<Omit<api.LoggedRequest, 'query' | 'headers
 export type Evidence = Omit<api.Evidence, 'requests' | 'records'> & {
   /** The requests of the log, in order. */
   requests: LoggedExchange[]
-  /** The explanations of the records that requests mention, those with the latest events first. */
+  /** The explanations of the records that requests mention, ordered by their latest event. */
   records: (Omit<api.ExplainedBill, 'record'> & { kind: Event['kind']; reference: string; record: object })[]
 }
 

@@ -66,7 +66,7 @@ const resolve = ({ $ref, ...schema }: Schema): Schema => ({
 })
 const toOption = (name: string) => name.replace(/_?([A-Z])|_/g, (_, letter = '') => `-${letter.toLowerCase()}`)
 
-/** Lists the members of a body, each object in front of its own. */
+/** Lists the members of a body, each object before its members. */
 const fieldsOf = ({ properties = {}, required = [] }: Schema, outer: readonly string[] = []): Field[] =>
   Object.entries(properties).flatMap(([name, property]) => {
     const [schema, members] = [resolve(property), [...outer, name]]
@@ -77,7 +77,7 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema, outer: readonly st
 
 const INPUT = { type: 'string', description: 'A file with the body as JSON or YAML; - is the standard input.' }
 const OUT = { type: 'string', description: 'A folder for summary.txt and evidence.json, which is created.' }
-const FOLLOW = { type: 'boolean', description: 'Prints each new one, too, until it is interrupted.' }
+const FOLLOW = { type: 'boolean', description: 'Also prints each new one, until it is interrupted.' }
 
 function toCommand(path: string, method: string, operation: Operation): Command {
   const { 'x-command': command, requestBody } = operation

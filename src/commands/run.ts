@@ -47,7 +47,7 @@ export async function runCommand(args: readonly string[], environment: Environme
   }
 }
 
-/** Returns the commands that are meant. @throws ConfigError, which names similar ones */
+/** Returns the commands that the words mean. @throws ConfigError, which names similar commands */
 function findOrRefuse(words: readonly string[]): readonly Command[] {
   const [found, [word = '']] = [find(words), words]
   if (found.length > 0) return found

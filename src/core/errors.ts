@@ -54,7 +54,7 @@ export const catalogue = {
     'Control plane, token endpoint, its metadata and pages of payout links: `Host` may be a public name, and `SANDBOX_ALLOWED_HOSTS` does not list it.',
   ),
   INVALID_PAGE_TOKEN: entry(403, 'A claim or decline does not carry the token of the page of its payout link.'),
-  ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
+  ROUTE_NOT_FOUND: entry(404, 'There is no such path. A forward slash in an identifier separates paths, too.'),
   MANDATE_NOT_FOUND: entry(404, 'No such mandate of this client in this region.'),
   COLLECTION_NOT_FOUND: entry(404, 'No such collection of this client in this region.'),
   PAYOUT_LINK_NOT_FOUND: entry(404, 'No such payout link of this client in this region.'),

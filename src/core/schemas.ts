@@ -63,7 +63,7 @@ const label =
 /** Labels a parameter or property that the service interface states, with its constraints. */
 export const documented: Label = label('documented')
 
-/** Labels a parameter or property that is our choice where the interface is silent. Its constraints are ours, too. */
+/** Labels a parameter or property that the interface does not document, with its constraints. */
 export const assumed: Label = (schema, description, note) => {
   const { 'x-fidelity-constraints': _labels, ...own } = schema
   return label('assumed')(own as typeof schema, description, note)

@@ -23,7 +23,7 @@ export interface AppOptions {
   readonly logger?: FastifyBaseLogger | undefined
   /** The milliseconds in which a request must arrive; by default a minute. */
   readonly requestTimeout?: number | undefined
-  /** Host names of the server beside local ones; by default none. */
+  /** Host names of the server in addition to local names; by default none. */
   readonly allowedHosts?: readonly string[] | undefined
   /** The origins whose web pages may call `/api/v1`; by default none. */
   readonly corsOrigins?: readonly string[] | undefined

@@ -6,14 +6,14 @@ import { errors } from '../core/errors.js'
 /** The credentials of an `Authorization: Bearer …` header (RFC 6750 §2.1); the scheme is case-insensitive. */
 const BEARER = /^bearer +(\S.*)$/i
 
-/** Returns the bearer token of a request; undefined: it has none. */
+/** Returns the bearer token of a request, if any. */
 export const bearerOf = ({ headers: { authorization = '' } }: FastifyRequest): string | undefined =>
   BEARER.exec(authorization)?.[1]
 
 /** The credentials of an `Authorization: Basic …` header (RFC 7617 §2); the scheme is case-insensitive. */
 const BASIC = /^basic +([\w+/-]+={0,2})$/i
 
-/** Returns the credentials of HTTP Basic of a request; undefined: it has none. The user name ends at the first colon. */
+/** Returns the credentials of HTTP Basic of a request, if any. The user name ends at the first colon. */
 export function basicOf({ headers: { authorization = '' } }: FastifyRequest) {
   const encoded = BASIC.exec(authorization)?.[1]
   if (encoded === undefined) return undefined

@@ -29,7 +29,7 @@ function assertDense(bytes: Buffer): void {
 const LARGE = 1024 * 1024
 const [OPENING_BRACKET, OPENING_BRACE] = [0x5b, 0x7b]
 
-/** Parses the text of a JSON object likewise. @throws MALFORMED_REQUEST, INVALID_FIELD */
+/** Parses the text of a JSON object in the same way. @throws MALFORMED_REQUEST, INVALID_FIELD */
 export function parseObject(text: string): object {
   const value = toValue(text)
   if (!isObject(value) || Array.isArray(value)) throw errors.invalid(null, 'The body must be a JSON object.')

@@ -44,7 +44,7 @@ const isSecretMember = (name: string) => SECRET_MEMBERS.has(decode(name).toLower
 
 /**
  * Masks the members of a JSON value that carry credentials, and the tokens in its texts and names. An empty secret stays
- * visible. Of names that are the same when they are masked, the last one stays.
+ * visible. If masking makes two names equal, the last one stays.
  */
 export function maskJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return maskText(value)
@@ -92,7 +92,7 @@ function* maskPairs(pairs: Iterable<readonly [string, string]>): Generator<[stri
   }
 }
 
-/** Masks all fields of a token request but those that are no secret. A name may be part of a secret, too. */
+/** Masks all fields of a token request, except known ones without secrets. A name may be part of a secret, too. */
 export function maskTokenRequest(fields: Readonly<Record<string, string>>): Record<string, string> {
   const mask = (name: string, value: string): [string, string] =>
     TOKEN_REQUEST_MEMBERS.has(name)

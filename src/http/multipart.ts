@@ -116,7 +116,7 @@ function dispositionOf(header: string): { name: string | undefined; fileName: st
   return { name: textOf('name'), fileName: fileName && shortened(fileName) }
 }
 
-/** Decodes an extended value (RFC 8187 §3.2). Returns undefined for a malformed one, which counts as left out. */
+/** Decodes an extended value (RFC 8187 §3.2). Returns undefined for a malformed value, which counts as left out. */
 function extendedOf(value = ''): string | undefined {
   const [, charset = '', encoded] = /^(utf-8|iso-8859-1)'[^']*'((?:[^%]|%[0-9a-f]{2})+)$/i.exec(value) ?? []
   if (encoded === undefined) return undefined

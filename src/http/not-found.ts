@@ -40,7 +40,7 @@ export function collectPaths(app: FastifyInstance) {
   }
 }
 
-/** Returns whether a segment fits: a parameter takes any value but an empty one, fixed text may be percent-encoded. */
+/** Returns whether a segment fits: a parameter takes any value except an empty one, fixed text may be percent-encoded. */
 function matches(part: string, segment: string): boolean {
   return part.startsWith(':') ? segment !== '' : part === segment || part === decodeURIComponent(segment)
 }

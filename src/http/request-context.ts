@@ -15,7 +15,7 @@ export const MAX_HEADERS = 200
 
 /** The addresses of a server. */
 export interface Addresses {
-  /** Host names of the server beside local ones: names, or `*.` and a name. */
+  /** Host names of the server in addition to local names: names, or `*.` and a name. */
   readonly allowedHosts: readonly string[]
   /** As in `TenantRegistryOptions`. */
   publicUrl(host?: string): string
@@ -62,7 +62,7 @@ export class RequestContext {
    * requests are not in the request log.
    */
   isForeign = false
-  /** The headers `Deprecation` and `Sunset` of the answer; null: it has none. */
+  /** The headers `Deprecation` and `Sunset` of the answer, or null. */
   announced: Readonly<Record<string, string>> | null = null
   /** The content of the answer before its serialization, of a page of a refusal its envelope; undefined: there is none. */
   content: unknown = undefined
@@ -82,7 +82,7 @@ export class RequestContext {
     this.faults = null
   }
 
-  /** Whether the host is one of the server's. A client that sends no Host, or an empty one, is not a browser. */
+  /** Whether the host belongs to the server. A client without a Host is not a browser. */
   get isOwnHost(): boolean {
     const { allowedHosts, publicUrl } = this.#addresses
     const { hostName } = this

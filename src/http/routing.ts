@@ -26,7 +26,7 @@ export const routing = fp((app, _options, done) => {
     const { method, url, schema } = route
     // No request has to work these out.
     route.config = { ...route.config, operation: nameOf(String(method), url), regions: regionsOf(schema) }
-    // Fastify would add a route of its own for each, which takes time whenever a server is built. Node sends no content
+    // Fastify would add a route for each, which makes building a server slower. Node sends no content
     // of an answer to HEAD.
     if (method === 'GET') route.method = ['GET', 'HEAD']
   })
@@ -71,7 +71,7 @@ export const routing = fp((app, _options, done) => {
     const hasConsole = app.hasRoute({ method: 'GET', url: CONSOLE })
     if (!hasConsole || !isRead(request.method) || !prefersHtml(request)) throw errors.nothingAtRoot()
     request.sandbox.isForeign = true
-    // Relative, since a proxy may serve the sandbox under a path of its own.
+    // Relative, since a proxy may add a path prefix.
     return reply.redirect(CONSOLE.slice(1))
   }
 })

@@ -21,7 +21,7 @@ export const ErrorBody = Type.Object(
   { title: 'ErrorEnvelope' },
 )
 
-/** The answers that every operation may give beside its own. The OpenAPI document lists their statuses and codes. */
+/** The answers that every operation may give in addition to its own. The OpenAPI document lists their statuses and codes. */
 export const failures = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** The properties of a schema that describe an operation as a whole. */
@@ -34,7 +34,7 @@ declare module 'fastify' {
     tags?: readonly string[]
     'x-fidelity'?: Fidelity
     'x-fidelity-note'?: string
-    /** The error codes of the operation beside those that follow from its schemas (src/openapi/errors.ts). */
+    /** The error codes of the operation in addition to the codes that follow from its schemas (src/openapi/errors.ts). */
     'x-error-codes'?: readonly ErrorCode[]
     description?: string
     security?: readonly Readonly<Record<string, readonly string[]>>[]

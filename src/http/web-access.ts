@@ -45,7 +45,7 @@ const EXPOSED_HEADERS = [
 ] as const
 
 /**
- * Refuses requests of web pages (decisions §1): those of other origins with FORBIDDEN_ORIGIN, and those by DNS
+ * Refuses requests of web pages (decisions §1): requests of other origins with FORBIDDEN_ORIGIN, and requests by DNS
  * rebinding with FORBIDDEN_HOST. Register it before plugins that answer requests.
  */
 export const webAccess = fp<WebAccessOptions>((app, { corsOrigins, publicUrl }, done) => {
@@ -91,7 +91,7 @@ export const webAccess = fp<WebAccessOptions>((app, { corsOrigins, publicUrl }, 
     return origin !== undefined && isApi(request) && isOrigin(origin) && isAllowedOrigin(origin, corsOrigins)
   }
 
-  /** Returns whether the request is one by a page of another origin, which may not send it. */
+  /** Returns whether a page of another origin has sent the request, which is refused. */
   function isForeign(request: FastifyRequest): boolean {
     const { headers, sandbox } = request
     if (sandbox.route.config.isPublic || isOpenedTo(request) || isLink(request)) return false

@@ -34,7 +34,7 @@ function say(status, message = '') {
   text.data = status < 400 ? 'Calls act as ' : status === 401 ? 'The server asks for its admin token to act as ' : status === 404 ? 'There is no client yet: ' : message + ' Client: '
 }
 
-// Each call gets a token of its own, so that none is expired. Where the console needs the admin token, the browser asks for it.
+// Each call gets a new token, so that no token is expired. Where the console needs the admin token, the browser asks for it.
 async function onRequestBuilt({ request: { url, headers } }) {
   if (/^Bearer ./.test(headers.get('authorization') ?? '') || url.endsWith('/oauth/token')) return
   try {
@@ -47,7 +47,7 @@ async function onRequestBuilt({ request: { url, headers } }) {
   }
 }
 
-/** Returns the document of the control plane, whose calls name the client. Examples that replace or remove are for another one. */
+/** Returns the document of the control plane, whose calls name the client. Examples that replace or remove something use another client. */
 async function controlPlane() {
   const document = await (await fetch(base + '/docs/control-plane.json')).json()
   for (const { parameters = [] } of Object.values(document.paths).flatMap(Object.values)) {

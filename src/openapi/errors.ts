@@ -89,7 +89,7 @@ export function codesAt(codes: readonly ErrorCode[], status: string): readonly E
 }
 
 /**
- * Makes the error responses of an operation: by each status that has a code of its own, and one for all others.
+ * Makes the error responses of an operation: one for each status with specific codes, and one for all others.
  * @param all the codes of all operations that share the responses
  * @param envelope the envelope of the route
  * @param ofOthers the label of the response for the others

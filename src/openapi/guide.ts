@@ -17,7 +17,7 @@ interface Content {
 
 /** The file of the build (scripts/guide.js). */
 interface Guide {
-  /** The address of the server in its texts, which is the one of the reader in an answer. */
+  /** The address of the server in its texts. An answer replaces it by the address that the reader uses. */
   readonly address: string
   /** The pages by their names. The index has none. */
   readonly pages: Readonly<Record<string, Content>>

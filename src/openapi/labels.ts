@@ -33,7 +33,7 @@ export function noteOf({ 'x-fidelity-note': note, 'x-fidelity-constraints': own,
 
 /**
  * Returns a document whose descriptions say the labels: viewers show descriptions, but no `x-fidelity`.
- * A label is in the paragraph of its description, so that it does not seem to belong to the next one. Operations get
+ * A label is in the paragraph of its description, so that it does not seem to belong to the next paragraph. Operations get
  * badges, which Scalar shows, and error responses of their own. Their codes link to their entries in the console, by an
  * address relative to `/docs`.
  */

@@ -4,7 +4,7 @@ const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z_$][\w$-]*$/i
 /** Returns a JSON value as YAML 1.2 in block style. Texts are quoted as in JSON, which is a part of YAML. */
 export const toYaml = (value: unknown): string => `${blockOf(value, '').trim()}\n`
 
-/** Returns the text that follows the name of a value: on the same line, or on lines of its own. */
+/** Returns the text after the name of a value: on the same line, or on separate lines. */
 function blockOf(value: unknown, margin: string): string {
   const isObject = value !== null && typeof value === 'object' && Object.keys(value).length > 0
   if (!isObject) return ` ${JSON.stringify(value)}`

@@ -76,7 +76,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   }
 
   /**
-   * Calls back with the first client that is proven. A request of one that cannot be read has none.
+   * Calls back with the first client that is proven. The request of a client that cannot be read has no client.
    * @param isAway whether the request was refused since the database is away: it does not wait twice
    */
   function find([claim, ...others]: readonly Claim[], isAway: boolean, done: (clientId?: string) => void) {

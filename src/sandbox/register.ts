@@ -81,7 +81,7 @@ function commandOf({ command, method, url, operationId }: ControlRoute): string 
   return command ?? [noun, ...(others.length > 0 || isWhole ? others : [verb])].join(' ')
 }
 
-/** The longest client id that an answer names: an unknown one can be as long as a URL. */
+/** The longest client id that an answer names. An unknown id can be as long as a URL. */
 const MOST_NAMED = 1000
 
 /** Names the client of a call that changes something in its answer, also in a refusal. */

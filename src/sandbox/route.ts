@@ -106,7 +106,7 @@ export interface Call {
   readonly isReplacing?: boolean
   /** Whether the call needs no admin token. */
   readonly isOpen?: boolean
-  /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
+  /** The error codes of the call in addition to the codes that follow from its schemas (src/openapi/errors.ts). */
   readonly errors?: readonly ErrorCode[]
   /** Returns another client that the call creates. */
   creates?(body: unknown): string

@@ -37,7 +37,7 @@ export interface SandboxOptions extends TenantRegistryOptions {
   now?(): number
 }
 
-/** All that a server has beside its routes: the tenants, and what is known of their requests. */
+/** Everything in a server except its routes: the tenants, and the records of their requests. */
 export interface Sandbox extends ControlPlane, Tenants {
   readonly timers: Timers
   /** Whether other servers use the database, too. */

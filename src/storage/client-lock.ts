@@ -11,7 +11,7 @@ import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Storage } from './storage.js'
 
-/** The tenants of a server, and the one way in which anything reads or changes them. */
+/** The tenants of a server, and the only way to read or change them. */
 export interface Tenants {
   readonly registry: TenantRegistry
   readonly storage: Storage
@@ -19,7 +19,7 @@ export interface Tenants {
   now(): number
 }
 
-/** Returns the real time in milliseconds: the one place where it comes in. */
+/** Returns the real time in milliseconds. Nothing else in the server reads it. */
 export const realNow = (): number => Date.now()
 
 /** Notes whether a page of the console has sent a request: it is then the cause of what the request does. */
@@ -127,7 +127,7 @@ export const clientOfCredentials = fp<Tenants>(async (scope, tenants) => {
   const readingsOf = ({ body, sandbox }: FastifyRequest): readonly Credentials[] =>
     sandbox.credentials.length > 0 ? sandbox.credentials : [body as Credentials]
 
-  /** Returns the client of the reading that is known, else of the first one. */
+  /** Returns the client of the first reading with a known client, else of the first reading. */
   function clientOf(request: FastifyRequest): string {
     const ids = readingsOf(request).map(({ client_id }) => client_id)
     return ids.find(registry.has) ?? (ids[0] as string)

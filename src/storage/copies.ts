@@ -70,7 +70,7 @@ export class UnreadableError extends ApiError {
 const toRow = (number: number, value: object): Row => ({ number, content: JSON.stringify(value) })
 const fromRow = <T>({ content }: Pick<Row, 'content'>): T => JSON.parse(content)
 
-/** Creates the copies of stored tenants in memory: what to load from their rows, and what to write to them. */
+/** Creates the copies of stored tenants in memory, which are loaded from rows and written to them. */
 export function createCopies({
   registry,
   maxTenants,
@@ -161,12 +161,12 @@ export function createCopies({
       }
     },
     /**
-     * Returns the rows that store what has changed in a tenant, if anything has.
+     * Returns the rows for the changes of a tenant, if there are changes.
      * @param row the row of the tenant before, if it had one
      */
     writeOf(clientId: string, row: TenantRow | undefined, realNow: number): Write | undefined {
       const tenant = registry.peek(clientId)
-      // A client without a row can have had one: no other server takes this one for it.
+      // A client without a row can have had a row before. No other server mistakes this client for it.
       const version = (row?.version ?? realNow) + 1
       const instant = Math.max(realNow, row?.instant ?? 0)
       if (tenant === undefined) {
@@ -198,7 +198,7 @@ export function createCopies({
       else keep(clientId, copy)
     },
     evict,
-    /** Drops the tenants that were used longest ago, as far as there are too many. @param isBusy whether one is in use */
+    /** Drops the least recently used tenants above the limit. @param isBusy whether a tenant is in use */
     makeRoom(isBusy: (clientId: string) => boolean = () => false): void {
       for (const clientId of copies.keys()) {
         if (copies.size <= maxTenants) return

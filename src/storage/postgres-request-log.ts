@@ -61,7 +61,7 @@ export function createPostgresRequestLog(
     }
   }
 
-  /** Writes what waits. The next exchange, or the next reader, tries again what cannot be written. */
+  /** Writes the waiting exchanges. After a failure, the next exchange or reader tries again. */
   function writeOn() {
     for (const { clientId } of waiting) {
       if (writing.size >= MOST_WRITES) return

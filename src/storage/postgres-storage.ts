@@ -5,7 +5,7 @@ import { createCopies, UnreadableError } from './copies.js'
 import type { Outcome, Storage, StorageOptions, Work } from './storage.js'
 import { DUE_WORK, factsOf, perform, resultOf } from './storage.js'
 
-/** The channel on which a server tells the others which tenants it has changed. */
+/** The channel on which a server announces the tenants that it has changed. */
 export const CHANNEL = 'sandbox_tenant'
 
 type Pool = Pick<import('pg').Pool, 'connect' | 'query'>
@@ -216,7 +216,7 @@ export function createPostgresStorage(pool: Pool, options: StorageOptions): Stor
             const realNow = now()
             // Another request may have removed it meanwhile.
             if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
-            // A list begins the life of no client: it shows the state in which one would begin.
+            // A list starts no client: it shows the state in which the client would start.
             if (copies.get(clientId) === undefined) copies.evict(clientId)
           })
         } catch (error) {
@@ -265,7 +265,7 @@ const toTenant = ({ version, life, instant, removed, content }: Columns): Tenant
 
 const toRow = ({ number, content }: Columns): Row => ({ number: Number(number), content: String(content) })
 
-/** Locks the row of a tenant, and returns it. A row that is not there locks nothing, so an empty one is inserted first. */
+/** Locks the row of a tenant, and returns it. A missing row cannot be locked, so an empty row is inserted first. */
 async function lock(client: PoolClient, clientId: string): Promise<TenantRow | undefined> {
   if (!isStorable(clientId)) return undefined
   const select = () => client.query(named('lock', `${TENANT} FOR UPDATE`, [clientId]))

@@ -161,7 +161,7 @@ export function createSqliteStorage(connection: Connection, path: string, option
         try {
           const row = load(clientId)
           const described = registry.has(clientId) ? [describe(registry.tenant(clientId, realNow), realNow)] : []
-          // A list begins the life of no client: it shows the state in which one would begin.
+          // A list starts no client: it shows the state in which the client would start.
           if (row === undefined) copies.evict(clientId)
           copies.makeRoom()
           return described

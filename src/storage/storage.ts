@@ -16,7 +16,7 @@ export interface Work<T> {
 }
 
 /**
- * The one way in which anything reads or changes a tenant. In a transaction, the tenant is up to date, the work that is due
+ * The only way to read or change a tenant. In a transaction, the tenant is up to date, the work that is due
  * is done first, and nothing else reads or changes it. Only transactions move its clock.
  *
  * In memory and on SQLite, a transaction is synchronous. On Postgres, it locks the row of the tenant.

@@ -61,7 +61,7 @@ export interface ClientsOptions {
 
 export type Clients = ReturnType<typeof createClients>
 
-/** Creates the clients of a process: those that exist from the start, and those that have registered themselves. */
+/** Creates the clients of a process: the initial ones, and the registered ones. */
 export function createClients({ listed, maxTenants, onRemoved, dropped }: ClientsOptions) {
   const configured = new Map<string, Client>()
   /** In order of use: the client that was idle longest comes first. */
@@ -103,7 +103,7 @@ export function createClients({ listed, maxTenants, onRemoved, dropped }: Client
     return false
   }
 
-  /** Returns the client that makes room: one without records, else any, and of those the one idle longest. */
+  /** Returns the client to drop: the one idle longest among clients without records, else among all. */
   function leastNeeded(except: Client | undefined): Client | undefined {
     const candidates = [...registered.values()].filter(client => client !== except)
     return candidates.find(({ tenant }) => isEmpty(tenant)) ?? candidates[0]
@@ -128,7 +128,7 @@ export function createClients({ listed, maxTenants, onRemoved, dropped }: Client
     },
     /**
      * Returns the client that makes room for another, if one must.
-     * @param origin the client that the other one is a fork of, which stays
+     * @param origin the client that was forked, which stays
      * @throws SERVICE_UNAVAILABLE
      */
     idleFor(origin?: Client): Client | undefined {

@@ -74,7 +74,7 @@ interface Related {
 }
 
 /**
- * Refuses records that name one of another kind which is neither given nor stored (`refersTo` of their row).
+ * Refuses records that name a missing record of another kind (`refersTo` of their row).
  * @throws the code `notFound` of the other kind
  */
 export function assertRelated(name: AreaName, { recordsOf, path, isStored }: Related): void {

@@ -22,7 +22,7 @@ export type Fixtures = ReadonlyMap<string, Fixture>
 
 /**
  * Reads all fixtures of some folders; of two with the same name the later one counts.
- * @throws Error that names the file which is no JSON object, or the folder that cannot be read
+ * @throws Error with the name of a file that is no JSON object, or of a folder that cannot be read
  */
 export function loadFixtures(...folders: string[]): Fixtures {
   const files = folders.flatMap(folder => readdirSync(folder).map(file => join(folder, file)))
@@ -85,7 +85,7 @@ function shift(text: string, sign: string | undefined, duration: string | undefi
   return sign === '-' ? -seconds : seconds
 }
 
-/** The status of a record that has the state to which time alone has led. */
+/** The status of a record whose state follows from its times alone. */
 const SCHEDULED = '{{schedule}}'
 
 const allAreas: Readonly<Record<string, Area>> = areas

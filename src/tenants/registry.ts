@@ -27,7 +27,7 @@ export interface TenantRegistryOptions {
   /** Lifetime of a token in seconds. */
   readonly tokenLifetime: number
   /**
-   * Returns the address of the server, without a trailing slash: that of SANDBOX_PUBLIC_URL, else that by which a request
+   * Returns the address of the server, without a trailing slash: SANDBOX_PUBLIC_URL, else the address by which a request
    * with a Host has come.
    * @param host an own name of the server, if a request has named one
    */
@@ -207,7 +207,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       return tenant?.tokens.read(token) === undefined ? undefined : tenant.clientId
     },
     /**
-     * Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens.
+     * Returns the time of a tenant, or the time at which it would start. This does not count as use, and does no due work.
      * @param last the tenant as it was, in case it is out of memory
      */
     timeOf: (clientId: string, realNow: number, last?: Tenant): Instant =>

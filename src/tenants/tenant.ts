@@ -78,7 +78,7 @@ const emptyState = (scope: string): InitialState => ({
 
 const hasStates = (name: AreaName) => 'lifecycle' in areas[name]
 
-/** The order in which stores are created and seeded: a store calls those before it. */
+/** The order in which stores are created and seeded: a store calls only earlier stores. */
 const CREATION_ORDER = [...AREA_NAMES.filter(name => !hasStates(name)), ...AREA_NAMES.filter(hasStates)]
 
 /**
@@ -180,7 +180,7 @@ export function createTenant(
     deprecations,
     tokens,
     counts: (): Counts => byArea(name => storeOf(name).size()),
-    /** Returns all state beside records and events. It shares nothing that changes. */
+    /** Returns all state except records and events. It shares nothing that changes. */
     meta,
     /** Does an operation, or nothing: what it has changed is undone if it throws. */
     attempt,

@@ -4,7 +4,7 @@ import { CURRENCIES } from '../../core/domain/regions.js'
 import { AccountHolderName, branchIdentifier, Reference } from '../../core/domain/schemas.js'
 import { assumed, ListOf, OneOf, pageParameters, Text } from '../../core/schemas.js'
 
-/** Nothing of an account is documented but that accounts exist; all of this is decisions §10. */
+/** Only the existence of accounts is documented; the rest follows decisions §10. */
 export const Account = Type.Object(
   {
     accountReference: assumed(Reference, 'The reference of the account.'),

@@ -112,7 +112,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
   done()
 }
 
-/** A scope of its own: the multipart parser belongs to this route only. */
+/** A separate scope, since only this route uses the multipart parser. */
 const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
   app.register(multipart, { accepts: isDocument, formats: 'a PDF, JPEG or PNG' })
   app.post(

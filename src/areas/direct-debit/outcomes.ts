@@ -85,7 +85,7 @@ export const COLLECTION_OUTCOMES = outcomes.map(({ outcome }) => outcome as Coll
 
 const byReference = new Map(outcomes.map(outcome => [outcome.debtorReference, outcome]))
 
-/** Returns the outcome that a `debtorReference` names, if it names one. */
+/** Returns the outcome that a `debtorReference` names, if any. */
 export const findOutcome = (debtorReference: string | undefined): Outcome | undefined =>
   debtorReference === undefined ? undefined : byReference.get(debtorReference)
 
@@ -96,7 +96,7 @@ export interface Steered {
   readonly debtorReference?: string
 }
 
-/** Returns the outcome of a collection, if it has one. The stored outcome wins over the outcome of its reference. */
+/** Returns the outcome of a collection, if any. The stored outcome wins over the outcome of its reference. */
 export const outcomeOf = ({ outcome, debtorReference }: Steered): Outcome | undefined =>
   findOutcome(outcome === undefined ? debtorReference : `SIM-${outcome}`)
 

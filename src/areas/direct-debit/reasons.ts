@@ -29,7 +29,7 @@ function lastDay(day: Day, limit: Limit): Day {
   return 'days' in limit ? addDays(day, limit.days) : monthsAfter(day, limit.months)
 }
 
-/** Returns the reason codes of a transition with their limits (decisions §6). Empty: it has none. */
+/** Returns the reason codes of a transition with their limits (decisions §6), or an empty list. */
 function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
   return (Object.entries(phases) as [Phase, PhaseRules][])
     .filter(([, rules]) => rules.from === status && rules.verb === verb)
@@ -95,7 +95,7 @@ export function assertKnownReason(code: string): void {
   }
 }
 
-/** Refuses a reason code with a status that has none (decisions §6). @throws INVALID_FIELD */
+/** Refuses a reason code with a status that takes no reason (decisions §6). @throws INVALID_FIELD */
 export function assertReasonFits(code: string, status: CollectionStatus): void {
   assertKnownReason(code)
   if (!REASONED_STATUSES.includes(status)) {

@@ -72,7 +72,7 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
     this.#assertFree(mandate)
 
     const collection = build(input, mandate, settlementDay, now)
-    // An outcome that its debtorReference selects wins over an armed one.
+    // An outcome of its debtorReference wins over an armed outcome.
     const outcome = collection.outcome ?? (this.#takeOutcome(collection) as CollectionOutcome | undefined)
     // Stores the record with its event, and schedules its submission.
     return this.add('EU', outcome === undefined ? collection : { ...collection, outcome }, 'api').record
@@ -152,7 +152,7 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
 
   /**
    * Checks seeded collections, of any state and date.
-   * @param staged the staged mandates, which find a stored or staged one
+   * @param staged finds a stored or staged mandate
    * @throws DUPLICATE_REFERENCE, MANDATE_ALREADY_USED, INVALID_FIELD, with the path of the record before the field
    */
   stage(

@@ -77,7 +77,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         operationId: 'cancelMandate',
         summary: 'Cancel an active mandate',
         'x-fidelity': 'documented',
-        description: 'The mandate becomes CANCELLED, and so do its PENDING collections. Later ones go their way.',
+        description: 'The mandate becomes CANCELLED, and so do its PENDING collections. Later ones stay as they are.',
         'x-example': { mandateReference: 'MND-ACME-0014' },
         'x-error-codes': ['MANDATE_NOT_FOUND', 'MANDATE_NOT_ACTIVE'],
         headers,

@@ -67,7 +67,7 @@ const givenWith = (name: TString) => ({
   type: documented(
     OneOf(...MANDATE_TYPES),
     'Whether collections repeat, or there is one.',
-    'The values are documented. Assumed: a ONE_OFF mandate takes one collection, and is free when that is CANCELLED.',
+    'The values are documented. Assumed: a ONE_OFF mandate takes one collection. A CANCELLED collection does not count.',
   ),
   frequency: Type.Optional(
     named(
@@ -180,7 +180,7 @@ export const MandateParams = Type.Object({
 
 const FILTERS = 'The service documents optional filters, but not which.'
 
-/** GET /api/v1/mandates: "optional filters" is documented, which ones is not. */
+/** GET /api/v1/mandates: the documentation says "optional filters", and names none. */
 export const MandateQuery = Type.Object({
   ...pageParameters(assumed),
   status: Type.Optional(assumed(Type.Array(OneOf(...MANDATE_STATUSES)), 'Mandates in any of these states.', FILTERS)),

@@ -15,7 +15,7 @@ import { AccessToken, MetadataQuery, ServerMetadata, TokenError, TokenRequest } 
 /** RFC 6749 §5.1; errors are not stored either (decisions §3). */
 const UNCACHED = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
-/** POST /api/v1/oauth/token: documented in full but for statuses and errors (interface, Endpoints; decisions §3). */
+/** POST /api/v1/oauth/token: documented in full, except statuses and errors (interface, Endpoints; decisions §3). */
 export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.register(formbody, { parser: parseForm })

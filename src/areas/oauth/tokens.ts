@@ -90,7 +90,7 @@ export function createTokens(options: TokensOptions) {
   }
 }
 
-/** Returns the client id in a token, unverified; undefined: it has none. */
+/** Returns the client id in a token, unverified; undefined: the token has no client id. */
 export function ownerOf(token: string): string | undefined {
   const end = token.indexOf('.')
   return end < 1 ? undefined : Buffer.from(token.slice(0, end), 'base64url').toString()

@@ -31,7 +31,7 @@ export const payoutLinks = {
     params: PayoutLinkParams,
     explained: PayoutLinkRecord,
     transitions: {
-      // The link that is claimed is the one that is processed: a claimed link is PROCESSING after seconds.
+      // A claimed link is PROCESSING within seconds, so both states mean the same link.
       claim: {
         example: 'PL-ACME-EU-0014',
         summary: "Claim a payout link, with the fields of the recipient's form",

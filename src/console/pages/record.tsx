@@ -297,7 +297,7 @@ function OutcomeCard({ path, record, outcomes, reasons }: OutcomeProps) {
   const call: SentCall = { method: 'PUT', path: `${path}/outcome`, body: { outcome: outcome === '' ? null : outcome } }
   return (
     <Card id="outcome" title="Outcome">
-      <p>{given === undefined ? 'None is chosen: it goes its usual way.' : `Chosen: ${given}.`}</p>
+      <p>{given === undefined ? 'None is chosen: it follows its usual course.' : `Chosen: ${given}.`}</p>
       {outcomes.length > 0 && (
         <>
           <div class="field">

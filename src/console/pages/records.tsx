@@ -162,7 +162,7 @@ export function Records({ kind }: { kind: Kind }) {
 }
 
 /** The value of a list for no outcome. */
-export const NONE: Option = ['', 'None: its usual way']
+export const NONE: Option = ['', 'None: the usual course']
 
 /** Lists outcomes in words, in groups by the state that they lead to. */
 export const outcomeOptions = (outcomes: readonly Outcome[], reasons: readonly ReasonCode[]): readonly Option[] =>

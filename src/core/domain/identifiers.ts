@@ -73,7 +73,7 @@ export function creditorIdentifierFlaw(text: string): string | undefined {
   return 'has wrong check digits'
 }
 
-/** Returns the remainder modulo 97 of an alphanumeric text. Letters stand for 10 (A) to 35 (Z). */
+/** Returns the remainder modulo 97 of an alphanumeric text. Letters have the values 10 (A) to 35 (Z). */
 function mod97(text: string): number {
   let remainder = 0
   for (let i = 0; i < text.length; i++) {

@@ -20,7 +20,7 @@ export function createChangeLog() {
     add: (change: Change): void => void changes.push(change),
     /** Returns the number of changes. */
     length: (): number => changes.length,
-    /** Undoes the changes after the first `length` ones, the last one first. */
+    /** Undoes all changes after the first `length`, in reverse order. */
     undoTo(length: number): void {
       while (changes.length > length) changes.pop()?.undo()
     },

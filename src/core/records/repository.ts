@@ -117,7 +117,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     return 0
   }
 
-  /** Returns a value by which records are looked up together, and which never changes; undefined: there is none. */
+  /** Returns the value of the index, which never changes; undefined: the record is in no index. */
   protected indexOf(_record: R): string | undefined {
     return undefined
   }

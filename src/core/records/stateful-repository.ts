@@ -17,7 +17,7 @@ import { Repository } from './repository.js'
 export interface StatefulEntry<R, V extends string = string> extends Entry<R>, Schedulable {
   /** The next automatic transition, not in the past when it is scheduled; null: none. */
   readonly nextStep: Step<V> | null
-  /** The transition that has failed, after which there is no next one; undefined: none has. */
+  /** The failed transition. There is no next transition after it. Undefined: no transition has failed. */
   readonly failure?: Failure | undefined
   /** The `seq` of each event of the record, oldest first. */
   readonly timeline: readonly number[]
@@ -53,7 +53,7 @@ export interface Explained<R> {
   /** All automatic transitions to come, in order: the first one is `next`. */
   readonly forecast: readonly Forecast[]
   readonly legal: readonly LegalTransition[]
-  /** The outcomes that the record can still have. Absent: its kind has none. */
+  /** The outcomes that the record can still have. Absent: its kind has no outcomes. */
   readonly outcomes?: readonly PossibleOutcome[]
   /** Why the last scheduled transition has failed. Absent: it has not. */
   readonly failed?: string
@@ -130,7 +130,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
     return legalTransitions(this.lifecycle, status)
   }
 
-  /** Returns the outcomes that a record can still have; undefined: its kind has none. */
+  /** Returns the outcomes that a record can still have; undefined: its kind has no outcomes. */
   possibleOutcomes(_reference: string): readonly PossibleOutcome[] | undefined {
     return undefined
   }
@@ -237,7 +237,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   }
 
   /**
-   * Makes the next transition, all or nothing. After one that fails, there is no next one until the record changes.
+   * Makes the next transition, all or nothing. After a failure, there is no next transition until the record changes.
    * @throws Error (for the log)
    */
   readonly #takeStep = (entry: StatefulEntry<R, V>): void => {
@@ -289,7 +289,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
     })
   }
 
-  /** Lists the transitions to come. A step depends only on the record, so it tells those after the next one, too. */
+  /** Lists the transitions to come. A step depends only on the record, so the steps after the next one are known, too. */
   #forecastOf({ record: present, nextStep }: StatefulEntry<R, V>): Forecast[] {
     const forecast: Forecast[] = []
     let record = present

@@ -75,7 +75,7 @@ const section = (title: string, parts: readonly string[]): string[] =>
 const textOf = (type: string, example: unknown): string =>
   type === FORM ? String(new URLSearchParams(example as Record<string, string>)) : JSON.stringify(example)
 
-/** Returns the label, of a documented thing with the note on what is assumed of it. That of an assumed one says no more. */
+/** Returns the label. A documented operation or member also has the note on its assumed parts. */
 const labelOf = (labelled: Json): string =>
   [labelled['x-fidelity'], noteOnDocumented(labelled)].filter(Boolean).join(': ')
 

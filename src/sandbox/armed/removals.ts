@@ -11,7 +11,7 @@ export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCo
   return [
     call({
       summary: `Remove all ${noun}s`,
-      // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
+      // The client that the example of POST /credentials/verify registers: the next call removes a client of the demo.
       example: { client: 'app-{{client}}' },
       response: Cleared,
       handle: ({ tenant }) => {

@@ -56,7 +56,7 @@ export const resetClient = call({
 
 export const forkClient = call({
   errors: ['DUPLICATE_REFERENCE'],
-  summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
+  summary: 'Create another tenant as an exact copy of this one; without clientSecret, it gets the same secret',
   description:
     'The copy also has the clock, settings, faults and events. Its request log and coverage are empty. Both ' +
     'tenants generate the same ids for the same requests.',

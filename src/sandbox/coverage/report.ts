@@ -36,7 +36,7 @@ const UNEXPECTED: ReadonlySet<ErrorCode> = new Set([
 const OF_FILES: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'])
 
 /**
- * Reports which answers, states and pages clients have got, of those that they have to expect.
+ * Reports which of the expected answers, states and pages clients have got.
  * @param clients the ids of the clients
  * @param facts what they have got
  */

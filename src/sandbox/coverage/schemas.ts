@@ -4,7 +4,7 @@ import { assumed, component, OneOf } from '../../core/schemas.js'
 import { change } from '../events/schemas.js'
 import { client } from '../schemas.js'
 
-/** The kinds of pages of a list: the first, one behind a cursor, and one without records. */
+/** The kinds of pages of a list: the first page, a page after a cursor, and a page without records. */
 export const PAGES = ['first', 'following', 'empty'] as const
 
 const met = <T extends TSchema>(values: T) => ({

@@ -35,7 +35,7 @@ export function evidenceOf(tenant: Tenant, requests: readonly LoggedExchange[], 
   return { summary: summarize(facts, clock.mode() === 'frozen'), ...facts }
 }
 
-/** Returns the explanations of the records that requests mention, those with the latest events first. */
+/** Returns the explanations of the records that requests mention, ordered by their latest event. */
 function mentionedIn(
   requests: readonly LoggedExchange[],
   events: readonly Event[],

@@ -9,7 +9,7 @@ interface Faulty {
   readonly faults: Faults
 }
 
-/** Whether an operation takes an access token: all but the token request do. */
+/** Whether an operation takes an access token. Only the token request does not. */
 const takesToken = ({ sandbox: { route } }: FastifyRequest) => route.config.consumes !== FORM
 
 const targetOf = (request: FastifyRequest) => ({

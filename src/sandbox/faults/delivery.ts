@@ -38,7 +38,7 @@ export const faultDelivery = fp<{ timers: Timers }>((app, { timers }, done) => {
   done()
 })
 
-/** Does some work after a time, or at once if the reader has closed its side: it may be gone, and the answer needs memory. */
+/** Does some work after a time, or at once if the reader has closed its side: it may be gone, and a waiting answer needs memory. */
 function laterFor({ request, raw }: FastifyReply, timers: Timers, milliseconds: number, work: () => void): void {
   const { socket } = request.raw
   if (raw.destroyed || socket.readableEnded) {

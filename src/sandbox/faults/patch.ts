@@ -11,7 +11,7 @@ export function patchAnswer({ sandbox: { faults } }: FastifyRequest, payload: un
   return text
 }
 
-/** Returns a patched answer. One that lacks a path stays as it is, and so does one that is not JSON. */
+/** Returns a patched answer. An answer that lacks a path, or is not JSON, stays as it is. */
 function patched(payload: unknown, patch: readonly PatchOperation[]): { text: unknown; missing?: string } {
   let path = ''
   try {

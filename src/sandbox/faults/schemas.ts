@@ -122,7 +122,7 @@ const effect = Type.Unsafe<Effect>(
           'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}, or for a delay a distribution of them`,
         }),
         'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
-          'A delay requires `ms` or a distribution, which can stand here or beside `kind`.',
+          'A delay requires `ms` or a distribution, which can be here or next to `kind`.',
       ),
     ),
     ...distribution,

@@ -100,7 +100,7 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
   const isArmedFor = (fault: Fault, request: FaultTarget, realNow: number) =>
     stateOf(fault, realNow) === 'armed' && isFor(fault, request)
 
-  /** Returns whether a fault that has seen a number of requests, with this one, fires on it. */
+  /** Returns whether a fault fires on a request. `seen` counts the matching requests, with this one. */
   const fires = ({ skip, probability }: Fault, seen: number) =>
     seen > skip && (probability === 1 || ids.fraction('fault') < probability)
 
@@ -151,7 +151,7 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
     /** Whether any armed fault applies to a request. Counts nothing. */
     matches: (request: FaultTarget, realNow: number): boolean =>
       list().some(fault => isArmedFor(fault, request, realNow)),
-    /** Counts a request for all faults that apply to it, and returns those that fire. */
+    /** Counts a request for all matching faults, and returns the faults that fire. */
     apply(request: FaultTarget, realNow: number): AppliedFaults {
       const fired: Fault[] = []
       let delay = 0
@@ -173,7 +173,7 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
   }
 }
 
-/** The required and the optional members of each kind of effect, beside `kind`. */
+/** The required and the optional members of each kind of effect, without `kind`. */
 const MEMBERS: Readonly<
   Record<EffectKind, { readonly required: readonly string[]; readonly optional?: readonly string[] }>
 > = {

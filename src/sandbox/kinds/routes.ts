@@ -112,7 +112,7 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
         ...changing,
         command: `${command} outcome`,
         summary: `Give a ${noun} an outcome, if its state still allows it`,
-        description: `The outcome replaces an earlier one; null: none, the record goes its usual way. ${description}`,
+        description: `The outcome replaces an earlier one; null: none, the record follows its usual course. ${description}`,
         example: { [reference]: example },
         body,
         handle(call) {

@@ -91,7 +91,7 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
             description: assumed(Type.String(), 'The effect on the record.'),
           }),
         ),
-        'The outcomes that the record can still have. Absent: its kind has none.',
+        'The outcomes that the record can still have. Absent: its kind has no outcomes.',
       ),
     ),
     legal: assumed(
@@ -100,7 +100,7 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
           verb: assumed(Type.String(), 'The name of the transition, such as `settle`.'),
           to: assumed(State, 'The state after the transition.'),
           reasonCodes: Type.Optional(
-            assumed(Type.Array(KnownReason), 'The legal reason codes. Absent: the transition has none.'),
+            assumed(Type.Array(KnownReason), 'The legal reason codes. Absent: the transition takes no reason.'),
           ),
           until: Type.Optional(assumed(Moment, 'The last moment of these reason codes. Absent: no limit.')),
         }),
@@ -186,6 +186,6 @@ export const KindList = component('KindList', {
         lifecycle: Type.Optional(assumed(lifecycle, 'The states and transitions. Absent: the records have none.')),
       }),
     ),
-    'The kinds, those that are used most first.',
+    'The kinds, the most used ones first.',
   ),
 })

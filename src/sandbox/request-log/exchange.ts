@@ -132,7 +132,7 @@ export function toLogged({ seq, exchange }: { readonly seq: number; readonly exc
   }
 }
 
-/** The bytes that an entry takes beside its target and bodies, roughly. */
+/** The approximate number of bytes that an entry takes without its target and bodies. */
 const OVERHEAD = 2048
 
 /** Returns an exchange as it is kept. */

@@ -11,7 +11,7 @@ export interface NamedRecord {
 const MOST_NAMED = 20
 
 /**
- * Lists the records that a request created, read or changed, and those that they name. Of a refused one, these are the records
+ * Lists the records that a request created, read or changed, and the records that these name. Of a refused one, these are the records
  * that it named. A list names none.
  */
 export function recordsOf({

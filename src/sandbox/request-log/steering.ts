@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isRead } from '../../http/url.js'
 import { clientOf } from '../../storage/client-lock.js'
 
-/** The calls beside the API that have changed each client since its start or its last reset. */
+/** The calls outside the API that have changed each client since its start or its last reset. */
 export type Steering = Map<string, Set<string>>
 
 /** The calls that need not be repeated: a log shows the times of its requests, and they do not depend on the others. */

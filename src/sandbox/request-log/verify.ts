@@ -129,7 +129,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> => isObject(
 const weight = ({ at: { name, owner } }: Pair) =>
   owner === undefined && (name === 'method' || name === 'path') ? 10 : 1
 
-/** Adds a miss that is later than the others. Keeps those that differ least; of equals, the latest. */
+/** Adds the latest miss. Keeps the misses with the fewest differences; of equal ones, the latest. */
 function withMiss(misses: readonly Miss[], miss: Miss): readonly Miss[] {
   const nearer = misses.filter(({ distance }) => distance < miss.distance)
   return [...nearer, miss, ...misses.slice(nearer.length)].slice(0, NEAREST)

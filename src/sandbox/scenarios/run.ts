@@ -54,7 +54,7 @@ export function run(scenario: Scenario, call: AnyCall): object {
 }
 
 /**
- * Returns the call of a scenario that makes only one with some parameters, with its values filled in. There is none if the
+ * Returns the only call of a scenario with some parameters, with its values filled in. There is none if the
  * call expects an answer or needs a value of another step.
  */
 export function onlyCallOf(scenario: Scenario, given: Given, tenant: Tenant) {
@@ -127,6 +127,6 @@ function fill(value: unknown, values: Values, tenant: Tenant): unknown {
   return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
-/** Returns the member of an answer at a path such as `record.status`, if it has one. */
+/** Returns the member of an answer at a path such as `record.status`, if any. */
 const memberOf = (answer: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => ownMember(Object(value), name), answer)

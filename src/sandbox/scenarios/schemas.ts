@@ -105,7 +105,7 @@ const Step = Members({
   body: Type.Optional(Named(Type.Any())),
   /** Parameters: the step is left out if one of them is given. */
   unlessGiven: Type.Optional(Type.Array(Line)),
-  /** Values by name: the step is left out unless each has one of the given ones. */
+  /** Values by name: the step is left out unless each value is in its list. */
   when: Type.Optional(Named(Type.Array(Value))),
   /** Members of the answer that must have a value, by their paths; any other is ILLEGAL_TRANSITION. */
   expect: Type.Optional(Named(Value)),
@@ -140,7 +140,7 @@ export const ScenarioFile = Members({
   story: Type.Optional(Type.Array(StoryStep, { maxItems: 20, 'x-expected': 'a list of at most 20 steps' })),
   /** The scenario whose parameters and steps come first. */
   after: Type.Optional(Line),
-  /** Parameters: the steps of that scenario are left out if one of them is given. */
+  /** Parameters: if one of them is given, the steps of that scenario are left out. */
   unlessGiven: Type.Optional(Type.Array(Line)),
   parameters: Type.Optional(Named(Members({ description: Line, default: Type.Optional(Value) }))),
   steps: Type.Array(Step, { maxItems: 20, 'x-expected': 'a list of at most 20 steps' }),

@@ -45,7 +45,7 @@ export const getState = call({
     'The document has no secrets, request log or coverage. `PUT /_sandbox/state` restores it, on this or another ' +
     'server.',
   response: schemas.TenantSnapshot,
-  // A large one has no indentation, which takes a third of its size: PUT has a limit.
+  // A large document has no indentation, which would take a third of its size: PUT has a limit.
   handle: ({ tenant, reply }) => toDocument(reply, tenant().snapshot(), isLarge(tenant()) ? 0 : undefined),
 })
 

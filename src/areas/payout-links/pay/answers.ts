@@ -47,7 +47,7 @@ export const pageToken = (ids: Ids, payoutLinkId: string) => ids.sign('payoutLin
 /** Returns the proof of the recipient who has claimed or declined a link. The pages use no cookies. */
 export const receiptOf = (ids: Ids, payoutLinkId: string) => ids.sign('payoutLinkReceipt', payoutLinkId)
 
-/** Whether a page shows the link. Everyone sees an open one, and only its recipient one that is claimed or declined. */
+/** Whether a page shows the link. Everyone sees an open link. Only its recipient sees a claimed or declined one. */
 export function mayRead({ query }: FastifyRequest, { ids }: PageTenant, { payoutLinkId, status }: StoredPayoutLink) {
   if (status === 'CANCELLED' || status === 'EXPIRED') return false
   const { receipt = '' } = query as PageQuery

@@ -22,7 +22,7 @@ const inputsOf = (form: HTMLFormElement, { name }: ClaimField) =>
 
 const textOf = (form: HTMLFormElement, { name }: ClaimField) => String(new FormData(form).get(name) ?? '')
 
-/** Shows the problem of a field, or that it has none. Returns whether it is valid. */
+/** Shows the problem of a field, or clears it. Returns whether the field is valid. */
 function check(form: HTMLFormElement, field: ClaimField): boolean {
   const [input] = inputsOf(form, field)
   if (input === undefined) return true
@@ -45,7 +45,7 @@ const fieldAt = (target: EventTarget | null) => {
   return field === undefined ? undefined : { input: target, form, field }
 }
 
-/** Checks a field as one types: a first problem waits until the field is left, but a valid text shows at once. */
+/** Checks a field while the user types: a first problem waits until the field is left, but a valid text shows at once. */
 document.addEventListener('input', ({ target }) => {
   const at = fieldAt(target)
   if (at === undefined) return

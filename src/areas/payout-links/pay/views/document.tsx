@@ -21,7 +21,7 @@ export interface DocumentProps {
   readonly children: ComponentChildren
 }
 
-/** The frame of all pages. Addresses are relative, since a proxy may serve them under a path of its own. */
+/** The frame of all pages. Addresses are relative, since a proxy may add a path prefix. */
 function Document(props: DocumentProps) {
   const { title, status, refusal, isLive = false, isEmbedded = false, embedders = [], outside, children } = props
   const { sandbox, sandboxNote, offline } = strings
