@@ -196,7 +196,10 @@ export const VerificationResult = component('VerificationResult', {
                   'The expected value, or the first 10,000 characters of a longer one. Secrets are masked.',
                 ),
                 actual: Type.Optional(
-                  assumed(Type.Any(), 'The value of the request, shortened in the same way. Absent: the request has no value.'),
+                  assumed(
+                    Type.Any(),
+                    'The value of the request, shortened in the same way. Absent: the request has no value.',
+                  ),
                 ),
               }),
             ),
