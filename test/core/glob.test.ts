@@ -8,34 +8,6 @@ const SEED = 20_261_102
 const asRegExp = (pattern: string) =>
   new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\/]/g, '\\$&').replace(/\*/g, '.*')}$`, 's')
 
-t.test('decisions §12: in a pattern, * stands for any run of characters', async t => {
-  const cases: [pattern: string, text: string, matches: boolean][] = [
-    ['/api/v1/mandates', '/api/v1/mandates', true],
-    ['/api/v1/mandates', '/api/v1/mandates/', false],
-    ['/api/v1/mandates', '/api/v1/mandate', false],
-    ['*', '', true],
-    ['*', '/any/thing', true],
-    ['**', '/any/thing', true],
-    ['/api/*', '/api/', true],
-    ['/api/*', '/api/v1/mandates/MND-0001', true],
-    ['/api/*', '/api', false],
-    ['*/mandates', '/api/v1/mandates', true],
-    ['*/mandates', '/api/v1/mandates/MND-0001', false],
-    ['*mandates*', '/api/v1/mandates/MND-0001', true],
-    ['/api/*/MND-*', '/api/v1/mandates/MND-0001', true],
-    ['/api/*/MND-*', '/api/v1/mandates/COL-0001', false],
-    ['a*a', 'a', false],
-    ['a*a', 'aa', true],
-    ['ab*ba', 'aba', false],
-    ['a*b*c', 'a-b-c', true],
-    ['a*b*c', 'acb', false],
-    ['a*bb*b', 'abb', false],
-    ['*a*a*', 'a', false],
-    ['*a*a*', 'xaxax', true],
-  ]
-  for (const [pattern, text, matches] of cases) t.equal(createGlob(pattern)(text), matches, `${pattern} ${text}`)
-})
-
 t.test('decisions §12: every other character of a pattern stands for itself, in its own case', async t => {
   for (const character of '.+?^$(){}[]|\\/-_~%&') {
     t.equal(createGlob(`/a${character}b*`)(`/a${character}b/c`), true, character)
