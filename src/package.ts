@@ -18,6 +18,9 @@ export const assetOf = (name: string): string => fileOf(`dist/assets/${name}`)
 /** The folder of the package's own fixtures. */
 export const OWN_FIXTURES: string = fileOf('fixtures/')
 
+/** The OpenAPI document of the service, which has the labels of replay. */
+export const SERVICE: string = fileOf('openapi/payments-service.json')
+
 /** The OpenAPI document of the control plane, which has the commands. */
 export const CONTROL_PLANE: string = fileOf('openapi/control-plane.json')
 

@@ -4,15 +4,13 @@ import { COMMON, parseLine, readServer } from '../command-line.js'
 import type { Environment } from '../config.js'
 import { ConfigError } from '../config.js'
 import { formatInstant } from '../core/time/time.js'
-import { maskJson } from '../http/masking.js'
 import { NAME } from '../package.js'
 import type { Capture } from './har.js'
 import { parseJson, readHar } from './har.js'
 import type { Result } from './replay.js'
 import { replay } from './replay.js'
 import { clientsOf } from './session.js'
-import type { Client, Target } from './target.js'
-import { contractOf, control, createMemoryTarget, createRemoteTarget } from './target.js'
+import { createMemoryTarget, createRemoteTarget } from './target.js'
 
 const OPTIONS = {
   host: { type: 'string', help: 'Takes only the requests to this host.' },
@@ -51,13 +49,12 @@ export async function runReplay(
   }
   const [file, ...others] = positionals
   if (file === undefined || others.length > 0) throw new ConfigError(`give one file: ${NAME} replay FILE.har`)
-  if (values.to === undefined && values.client !== undefined) throw new ConfigError('--client goes with --to.')
-  const capture = read(file, values.host as string | undefined)
-  const result =
-    values.to === undefined
-      ? await inMemory(capture)
-      : await inServer(capture, { ...values, url: values.to }, environment)
-  stdout.write(values.json ? toJson(capture, result) : toText(file, capture, result))
+  const { to, client, host, json } = values
+  if (to === undefined && client !== undefined) throw new ConfigError('--client goes with --to.')
+  const capture = read(file, host?.toString())
+  const server = to === undefined ? undefined : readServer({ ...values, url: to }, environment)
+  const result = await (server === undefined ? inMemory(capture) : inServer(capture, server))
+  stdout.write(json ? toJson(capture, result) : toText(file, capture, result))
   return result.findings.length > 0 ? 1 : 0
 }
 
@@ -74,51 +71,33 @@ function read(file: string, host: string | undefined): Capture {
 }
 
 async function inMemory({ entries, run }: Capture): Promise<Result> {
-  const [first] = entries.flatMap(({ credentials, answer, status }) =>
-    credentials && status === 200 ? [parseJson(answer)] : [],
-  )
-  const lifetime = run === undefined ? undefined : (first as { expires_in?: number } | undefined)?.expires_in
-  const target = createMemoryTarget(clientsOf(entries), entries[0]?.at ?? 0, lifetime ?? TOKEN_LIFETIME)
+  // A run shows the lifetime that its sandbox has.
+  const token = run && entries.find(({ clientId, status }) => clientId !== undefined && status === 200)
+  const lifetime = parseJson(token?.answer)?.expires_in ?? TOKEN_LIFETIME
+  const { target, close } = createMemoryTarget(clientsOf(entries), entries[0]?.at ?? 0, lifetime)
   try {
-    return await replay(entries, target, await contractOf(target))
+    return await replay(entries, target)
   } finally {
-    await target.close()
+    await close()
   }
 }
 
-async function inServer({ entries }: Capture, values: Parameters<typeof readServer>[0], environment: Environment) {
-  const { url, clientId, clientSecret, adminToken } = readServer(values, environment)
+async function inServer({ entries }: Capture, server: ReturnType<typeof readServer>): Promise<Result> {
   if (clientsOf(entries).length > 1) throw new ConfigError('the file has several clients: --to takes one.')
-  const sandbox = await connectSandbox({
-    url,
-    clientId,
-    ...(clientSecret !== undefined && { clientSecret }),
-    ...(adminToken !== undefined && { adminToken }),
-  }).catch(error => {
-    throw new ConfigError((error as Error).message)
+  const { url, clientId, clientSecret, adminToken } = server
+  const known = { ...(clientSecret && { clientSecret }), ...(adminToken && { adminToken }) }
+  const sandbox = await connectSandbox({ url, clientId, ...known }).catch(({ message }: Error) => {
+    throw new ConfigError(message)
   })
-  const target = createRemoteTarget(url, clientId, adminToken)
-  const isRunning = await setClock(target, sandbox, entries[0]?.at ?? 0)
+  const { clock, ...state } = await sandbox.state()
+  if (state.sequence > 0) throw new ConfigError(`the client ${clientId} has records: give another client.`)
+  await sandbox.restore({ ...state, clock: { now: formatInstant(entries[0]?.at ?? 0), mode: 'frozen', rate: 1 } })
   try {
-    return await replay(entries, target, await contractOf(target), sandbox)
+    return await replay(entries, createRemoteTarget(sandbox, adminToken), sandbox)
   } finally {
-    if (isRunning) await sandbox.clock.resume()
+    if (clock.mode === 'running') await sandbox.clock.resume()
     await sandbox.close()
   }
-}
-
-/** Stops the clock of a client at the start of the file, or before it. Returns whether it was running. @throws ConfigError */
-async function setClock(target: Target, { clientId }: Client, start: number): Promise<boolean> {
-  const { body: state } = await target.send(control('GET', '/state', clientId))
-  const { now, mode } = state.clock
-  const at = formatInstant(start)
-  if (at < now && state.sequence > 0)
-    throw new ConfigError(
-      `the client ${clientId} has records, and its clock is at ${now}, after the start of the file at ${at}: give another client.`,
-    )
-  state.clock = { now: at < now ? at : now, mode: 'frozen', rate: 1 }
-  await target.send(control('PUT', '/state', clientId, state))
-  return mode === 'running'
 }
 
 const skippedText = (skipped: Capture['skipped']) =>
@@ -126,14 +105,8 @@ const skippedText = (skipped: Capture['skipped']) =>
     .map(([reason, count]) => ` Skipped ${count} ${reason}.`)
     .join('')
 
-/** Masks a value by the names of its members, and by its own. */
-const masked = (value: unknown, path: string): unknown => {
-  const name = path.split('.').at(-1) as string
-  return (maskJson({ [name]: value }) as Record<string, unknown>)[name]
-}
-
-const shown = (value: unknown, path: string) => {
-  const text = JSON.stringify(masked(value, path)) ?? '(none)'
+function shown(value: unknown): string {
+  const text = value === null ? '(none)' : JSON.stringify(value)
   return text.length > 300 ? `${text.slice(0, 300)}…` : text
 }
 
@@ -141,8 +114,8 @@ function toText(file: string, { entries, skipped, run }: Capture, { findings, no
   const lines = findings.map(({ entry, operation, path, service, sandbox, fidelity, section, more }) => [
     '',
     `entry ${entry}  ${operation}  ${path}`,
-    `  service   ${shown(service, path)}`,
-    `  sandbox   ${shown(sandbox, path)}`,
+    `  service   ${shown(service)}`,
+    `  sandbox   ${shown(sandbox)}`,
     `  ${fidelity}${fidelity === 'assumed' ? ` (decisions §${section})` : ''}${more > 0 ? `, and in ${more} later entries` : ''}`,
   ])
   return [
@@ -155,11 +128,5 @@ function toText(file: string, { entries, skipped, run }: Capture, { findings, no
   ].join('\n')
 }
 
-function toJson({ entries, skipped }: Capture, { findings, notMade }: Result): string {
-  const all = findings.map(({ service, sandbox, ...rest }) => ({
-    ...rest,
-    service: masked(service ?? null, rest.path),
-    sandbox: masked(sandbox ?? null, rest.path),
-  }))
-  return `${JSON.stringify({ entries: entries.length, skipped, findings: all, notMade }, null, 2)}\n`
-}
+const toJson = ({ entries, skipped }: Capture, { findings, notMade }: Result): string =>
+  `${JSON.stringify({ entries: entries.length, skipped, findings, notMade }, null, 2)}\n`

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
+import { SERVICE } from '../package.js'
 
 export type Label = 'documented' | 'assumed'
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON has any shape
@@ -16,114 +18,87 @@ export interface Operation {
   readonly node: Json
 }
 
-/** A record by its kind and reference, and its region where each region has references of its own. */
+/** A record of a client. Its key also has its region where each region has references of its own. */
 export interface Subject {
   readonly kind: AreaName
   readonly reference: string
-  readonly region: string | undefined
+  readonly key: string
 }
 
 const kinds = Object.keys(areas) as AreaName[]
-export const rowOf = (kind: AreaName): Area => areas[kind] as Area
-export const keyOf = ({ kind, reference, region = '' }: Subject) => `${kind} ${reference} ${region}`
+export const rowOf = (kind: AreaName): Area => areas[kind]
 
-/** Returns the records that the members of an object name. */
-export const namedBy = (members: unknown, region: string): Subject[] =>
-  kinds.flatMap(kind => {
-    const reference = Object(members)[rowOf(kind).reference]
-    if (typeof reference !== 'string') return []
-    return [{ kind, reference, region: rowOf(kind).regions === 'apart' ? region : undefined }]
+export const keyOf = (kind: AreaName, reference: string, region: string) =>
+  `${kind} ${reference}${rowOf(kind).regions === 'apart' ? ` ${region}` : ''}`
+
+/** Returns the records of some kinds that the members of an object name. */
+export const namedBy = (members: Json, region: string, of: readonly AreaName[] = kinds): Subject[] =>
+  of.flatMap(kind => {
+    const reference = members?.[rowOf(kind).reference]
+    return typeof reference === 'string' ? [{ kind, reference, key: keyOf(kind, reference, region) }] : []
   })
 
-/** Returns the record of a kind that a value is; undefined: it is none. */
-export const subjectOf = (kind: AreaName | undefined, region: string, value: unknown): Subject | undefined =>
-  namedBy(value, region).find(subject => subject.kind === kind)
+const document: Json = JSON.parse(readFileSync(SERVICE, 'utf8'))
 
-const labelOf = (node: Json): Label => (node?.['x-fidelity'] === 'documented' ? 'documented' : 'assumed')
+/** Returns the part of the document to which a reference leads. */
+const follow = (node: Json): Json =>
+  node?.$ref === undefined
+    ? node
+    : follow(
+        node.$ref.split('/').reduce((part: Json, name: string) => (name === '#' ? document : part[name]), document),
+      )
 
-export type Contract = ReturnType<typeof createContract>
-
-/**
- * Reads the operations and their labels from the OpenAPI document of the service.
- * @param plane the document of the control plane, which has the schemas of seeds
- */
-export function createContract(service: Json, plane: Json) {
-  const { paths, components } = withoutReferences(service)
-  const { schemas } = withoutReferences({ components: plane.components }).components
-  const operations = Object.entries<Json>(paths).flatMap(([path, methods]): Operation[] =>
-    Object.entries(methods).map(([method, node]) => ({
+const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(
+    ([method, node]): Operation => ({
       name: `${method.toUpperCase()} ${path}`,
       kind: kinds.find(kind => rowOf(kind).path === path.split('/')[3]),
       isList: method === 'get' && path.split('/').length === 4,
       pattern: new RegExp(`^${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
       node,
-    })),
-  )
-  const responseOf = (operation: Operation | undefined, status: number): Json =>
-    operation?.node.responses[status] ?? operation?.node.responses.default
-  return {
-    /** Returns the operation of a request, and the parameters in its path. */
-    match(method: string, path: string) {
-      // HEAD is part of GET.
-      const line = `${method === 'HEAD' ? 'GET' : method} ${path}`
-      const operation = /%2f/i.test(path) ? undefined : operations.find(({ pattern }) => pattern.test(line))
-      return { operation, params: operation?.pattern.exec(line)?.groups }
-    },
-    /** Returns the schema of seeded records. */
-    seedsOf: (kind: AreaName): Json => schemas.SeedRecords.properties[kind].items.properties,
-    /** Returns the schema of a record, or else of an answer. */
-    recordOf(operation: Operation | undefined, status: number): Json {
-      if (status >= 400) return components.schemas.ErrorEnvelope
-      const { schema } = responseOf(operation, status)?.content?.['application/json'] ?? {}
-      return operation?.isList ? schema?.properties.data.items : schema
-    },
-    headersOf: (operation: Operation | undefined, status: number): Map<string, Json> =>
-      new Map(
-        Object.entries(responseOf(operation, status)?.headers ?? {}).map(([name, node]) => [name.toLowerCase(), node]),
-      ),
-    labelOf,
-    statusLabel: (operation: Operation | undefined, status: number) => labelOf(responseOf(operation, status)),
-    /** Returns the label of a member by its path, of the last known part. */
-    memberLabel(schema: Json, path: readonly string[]): Label {
-      let [node, label] = [schema, undefined as Json]
-      for (const name of path) {
-        node = (node?.items ?? node)?.properties?.[name] ?? node?.items
-        if (node?.['x-fidelity'] !== undefined) label = node
-      }
-      return labelOf(label)
-    },
-    /** Returns the label of a member of the envelope of a list. */
-    envelopeLabel: (operation: Operation | undefined, name: string) =>
-      labelOf(responseOf(operation, 200)?.content?.['application/json']?.schema?.properties[name]),
-    /** Returns the label of a rule about a parameter or a member of a request. */
-    fieldLabel(operation: Operation | undefined, field: unknown): Label {
-      const { parameters = [], requestBody } = operation?.node ?? {}
-      const [content] = Object.values<Json>(requestBody?.content ?? {})
-      const member = content?.schema?.properties?.[String(field).split('.')[0] as string]
-      const node = parameters.find(({ name }: Json) => name === field) ?? member
-      // The rule can be one of its assumed constraints.
-      return node?.['x-fidelity-constraints'] === undefined ? labelOf(node) : 'assumed'
-    },
-    /** Returns the section of docs/decisions.md on an operation. Those on tokens and on all requests have no kind. */
-    sectionOf: (operation: Operation | undefined): number =>
-      operation?.kind === undefined ? (operation === undefined ? 1 : 3) : rowOf(operation.kind).section,
-  }
+    }),
+  ),
+)
+
+/** Returns the operation of a request, and the parameters in its path. */
+export function match(method: string, path: string) {
+  // HEAD is part of GET.
+  const line = `${method === 'HEAD' ? 'GET' : method} ${path}`
+  const operation = operations.find(({ pattern }) => pattern.test(line))
+  return { operation, params: operation?.pattern.exec(line)?.groups }
 }
 
-/** Replaces the references in an OpenAPI document. */
-function withoutReferences(document: Json): Json {
-  const found = new Map<string, Json>()
-  function walk(node: Json): Json {
-    if (node === null || typeof node !== 'object') return node
-    if (Array.isArray(node)) return node.map(walk)
-    if (typeof node.$ref !== 'string')
-      return Object.fromEntries(Object.entries(node).map(([name, one]) => [name, walk(one)]))
-    const known = found.get(node.$ref)
-    if (known !== undefined) return known
-    const target = {}
-    found.set(node.$ref, target)
-    const path = node.$ref.slice(2).split('/')
-    return Object.assign(target, walk(path.reduce((one: Json, name: string) => one[name], document)))
-  }
-  return walk(document)
+const responseOf = (operation: Operation | undefined, status: number): Json =>
+  follow(operation?.node.responses[status] ?? operation?.node.responses.default)
+
+/** Returns the label of a part of the document. What it does not have is assumed. */
+const labelOf = (node: Json): Label => (node?.['x-fidelity'] === 'documented' ? 'documented' : 'assumed')
+
+/** Returns the label of a header of an answer by its name in lower case. */
+export function headerLabel(operation: Operation | undefined, status: number, name: string): Label {
+  const headers = Object.entries<Json>(responseOf(operation, status)?.headers ?? {})
+  return labelOf(follow(headers.find(([one]) => one.toLowerCase() === name)?.[1]))
 }
+
+export const statusLabel = (operation: Operation | undefined, status: number) => labelOf(responseOf(operation, status))
+
+/** Returns the label of a member of an answer, or of a record in a list. */
+export function memberLabel(operation: Operation | undefined, status: number, [name = '']: readonly string[]): Label {
+  const { properties = {} } = follow(responseOf(operation, status)?.content?.['application/json']?.schema) ?? {}
+  return labelOf(properties[name] ?? follow(properties.data?.items)?.properties[name])
+}
+
+/** Returns the label of a rule about a parameter or a member of a request. */
+export function fieldLabel(operation: Operation | undefined, field: unknown): Label {
+  const { parameters = [], requestBody } = operation?.node ?? {}
+  const [content] = Object.values<Json>(requestBody?.content ?? {})
+  const [member = ''] = String(field).split('.')
+  const node =
+    parameters.map(follow).find(({ name }: Json) => name === field) ?? follow(content?.schema)?.properties?.[member]
+  // The rule can be one of its assumed constraints.
+  return node?.['x-fidelity-constraints'] === undefined ? labelOf(node) : 'assumed'
+}
+
+/** Returns the section of docs/decisions.md on an operation. Those on tokens and on all requests have no kind. */
+export const sectionOf = (operation: Operation | undefined): number =>
+  operation?.kind === undefined ? (operation === undefined ? 1 : 3) : rowOf(operation.kind).section

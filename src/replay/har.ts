@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { ConfigError } from '../config.js'
-import { sha256 } from '../core/digests.js'
+import { digestOf } from '../core/digests.js'
 import { textOf } from '../core/text.js'
 import { FORM } from '../http/form.js'
 import { MASK, maskText } from '../http/masking.js'
@@ -16,7 +16,7 @@ const NOT_SENT =
 /** The client of a capture that does not show it. */
 export const HIDDEN_CLIENT = 'client'
 
-/** A request and its answer. Each secret is a placeholder, the same for the same secret. */
+/** A request and its answer, without secrets. */
 export interface Entry {
   /** The position in the file, from 1. */
   readonly n: number
@@ -31,15 +31,15 @@ export interface Entry {
   readonly search: string
   readonly headers: Readonly<Record<string, string>>
   /** `lost`: the capture did not keep it whole. */
-  readonly body: string | Buffer | undefined
+  readonly body: string | Buffer<ArrayBuffer> | undefined
   readonly status: number
   readonly answerHeaders: Readonly<Record<string, string>>
   /** Undefined: the capture did not keep it. */
   readonly answer: string | undefined
-  /** The bearer token; MASK: the capture hides it. Undefined: there is none. */
+  /** The digest of the bearer token; MASK: the capture hides it. Undefined: there is none. */
   readonly token: string | undefined
-  /** Those of a request for a token. */
-  readonly credentials: { readonly id: string; readonly secret: string } | undefined
+  /** The client of a request for a token. */
+  readonly clientId: string | undefined
 }
 
 export interface Capture {
@@ -51,12 +51,14 @@ export interface Capture {
 }
 
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
+const pairsOf = (list: unknown) => listOf(list).map(({ name, value }) => [stringOf(name), stringOf(value)])
 export const isRead = ({ method }: Pick<Entry, 'method'>) => /^(?:GET|HEAD|OPTIONS)$/.test(method)
 
 /** Parses JSON. Returns undefined for any other text. */
 export function parseJson(text: string | undefined): Json {
   try {
-    return JSON.parse(text ?? '')
+    return text ? JSON.parse(text) : undefined
   } catch {
     return undefined
   }
@@ -68,24 +70,24 @@ export function parseJson(text: string | undefined): Json {
  * @throws ConfigError, whose message has no text of the file
  */
 export function readHar(file: string, host: string | undefined): Capture {
-  const { entries, _seed, _complete, _steeredBy } = Object(Object(parseJson(readText(file))).log)
-  if (!Array.isArray(entries)) throw new ConfigError(`${file} is no HAR file, or it is cut off.`)
-  if (entries.length > MOST_ENTRIES)
-    throw new ConfigError(`${file} has ${entries.length} entries. Give a file with at most ${MOST_ENTRIES}.`)
+  const log = parseJson(readText(file))?.log
+  const all: Json[] | undefined = log?.entries
+  if (!Array.isArray(all)) throw new ConfigError(`${file} is no HAR file, or it is cut off.`)
+  if (all.length > MOST_ENTRIES)
+    throw new ConfigError(`${file} has ${all.length} entries. Give a file with at most ${MOST_ENTRIES}.`)
   const skipped: Record<string, number> = {}
-  const hide = createPlaceholders()
-  const read = entries.flatMap((entry, at) => {
+  const entries = all.flatMap((entry, at) => {
     // A file of 64 MiB is some hundred MiB of objects: each is released.
-    entries[at] = undefined
-    const result = readEntry(Object(entry), at + 1, host, hide)
+    all[at] = undefined
+    const result = readEntry(Object(entry), at + 1, host)
     if (typeof result === 'object') return [result]
     skipped[result] = (skipped[result] ?? 0) + 1
     return []
   })
-  if (_seed === undefined) sort(read)
-  const run = { isComplete: _complete === true, steeredBy: [_steeredBy ?? []].flat().map(String) }
   // The log of a sandbox is in its order.
-  return { entries: read, skipped, run: _seed === undefined ? undefined : run }
+  if (log._seed === undefined) sort(entries)
+  const run = { isComplete: log._complete === true, steeredBy: listOf(log._steeredBy).map(String) }
+  return { entries, skipped, run: log._seed === undefined ? undefined : run }
 }
 
 function readText(file: string): string {
@@ -95,7 +97,7 @@ function readText(file: string): string {
     return textOf(readFileSync(file))
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    throw new ConfigError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`)
+    throw new ConfigError(`${file} cannot be read: ${Object(error).code}.`)
   }
 }
 
@@ -103,30 +105,17 @@ function readText(file: string): string {
 function sort(entries: Entry[]): void {
   entries.sort((a, b) => a.sentAt - b.sentAt || a.n - b.n)
   for (const [index, entry] of entries.entries()) {
-    for (let next = index + 1; next < entries.length; next++) {
-      const other = entries[next] as Entry
-      if (other.sentAt >= entry.at) break
+    for (let next = index + 1; ; next++) {
+      const other = entries[next]
+      if (other === undefined || other.sentAt >= entry.at) break
       entry.isOverlapping ||= !isRead(other)
       other.isOverlapping ||= !isRead(entry)
     }
   }
 }
 
-type Hide = (secret: string) => string
-
-/** Returns a function that gives equal secrets the same placeholder. */
-function createPlaceholders(): Hide {
-  const known = new Map<string, string>()
-  return secret => {
-    if (secret === '' || secret === MASK) return secret
-    const placeholder = known.get(sha256(secret)) ?? `secret-${known.size + 1}`
-    known.set(sha256(secret), placeholder)
-    return placeholder
-  }
-}
-
 /** Returns an entry, or the reason why it is skipped. */
-function readEntry({ request = {}, response = {}, ...entry }: Json, n: number, host: string | undefined, hide: Hide) {
+function readEntry({ request = {}, response = {}, ...entry }: Json, n: number, host: string | undefined) {
   const sentAt = Date.parse(entry.startedDateTime)
   const { method, url: address } = request
   if (!URL.canParse(address) || typeof method !== 'string' || Number.isNaN(sentAt)) return 'malformed'
@@ -140,15 +129,12 @@ function readEntry({ request = {}, response = {}, ...entry }: Json, n: number, h
   if (!(response.status >= 100)) return 'without an answer'
 
   const answerHeaders = headersOf(response.headers)
-  const isToken = path === '/api/v1/oauth/token'
   const post = Object(request.postData)
   const type = all['content-type'] ?? stringOf(post.mimeType)
   const [, bearer] = /^bearer +(.*)$/i.exec(all.authorization ?? '') ?? []
-  const sent = bodyOf(post, type, Number(all['content-length'] ?? request.bodySize))
-  const masked = isToken
-    ? withoutSecrets(sent, all.authorization, response.status, hide)
-    : { body: sent, authorization: undefined, credentials: undefined }
+  const body = bodyOf(post, type, Number(all['content-length'] ?? request.bodySize))
   const answer = method === 'HEAD' ? '' : answerOf(Object(response.content), response.status)
+  const sent = Object.fromEntries(Object.entries(all).filter(([name]) => !NOT_SENT.test(name)))
   return {
     n,
     sentAt,
@@ -157,17 +143,14 @@ function readEntry({ request = {}, response = {}, ...entry }: Json, n: number, h
     method,
     path,
     search: maskText(url.search),
-    headers: {
-      ...Object.fromEntries(Object.entries(all).filter(([name]) => !NOT_SENT.test(name))),
-      ...(type !== '' && { 'content-type': type }),
-      ...(all.authorization !== undefined && { authorization: masked.authorization ?? MASK }),
-    },
-    body: masked.body,
+    headers: { ...sent, ...(type !== '' && { 'content-type': type }) },
+    body,
     status: response.status,
     answerHeaders,
-    answer: isToken ? answer?.replace(/(?<=_token"\s*:\s*")[^"]*/g, hide) : answer,
+    answer,
     token: bearer && hide(bearer),
-    credentials: masked.credentials,
+    clientId: undefined,
+    ...(path === '/api/v1/oauth/token' && tokenRequest(body, all.authorization, answer, response.status)),
   } satisfies Entry
 }
 
@@ -176,51 +159,46 @@ function timeOf(at: number, { date = '' }: Readonly<Record<string, string>>): nu
   return Math.abs(Date.parse(date) - at) <= HOUR ? Date.parse(date) : at
 }
 
-const headersOf = (list: Json): Record<string, string> =>
-  Object.fromEntries(
-    (Array.isArray(list) ? list : []).map(({ name, value }) => [stringOf(name).toLowerCase(), stringOf(value)]),
-  )
+const headersOf = (list: unknown): Record<string, string> =>
+  Object.fromEntries(pairsOf(list).map(([name, value]) => [name?.toLowerCase(), value]))
 
 /** Returns the body of a request. HAR 1.2: it has a text, or the parameters of a form. */
 function bodyOf({ text: given, params, comment, encoding }: Json, type: string, size: number): Entry['body'] {
   const text = stringOf(given)
-  const isUpload = type.startsWith('multipart/')
   if (encoding === 'base64') return Buffer.from(text, 'base64')
-  // Captures spoil bytes that are not UTF-8, and leave files out.
-  if (isUpload && (text === '' || text.includes('\uFFFD') || /\r\n\r\n\r\n--/.test(text))) return 'lost'
-  if (isUpload) return Buffer.from(text, size === text.length || /[\x80-\x9f]/.test(text) ? 'latin1' : 'utf8')
-  if (text !== '') return text
-  if (type.startsWith(FORM) && Array.isArray(params))
-    return new URLSearchParams(params.map(({ name, value }) => [stringOf(name), stringOf(value)])).toString()
-  return size > 0 || stringOf(comment) !== '' ? 'lost' : undefined
-}
-
-/** Returns a request for a token with placeholders instead of secrets. */
-function withoutSecrets(body: Entry['body'], authorization = '', status: number, hide: Hide) {
-  // A masked secret was right, unless the answer says otherwise.
-  const secretOf = (text: string) => hide(text).replace(MASK, status === 401 ? 'another-secret' : 'masked-secret')
-  const isForm = typeof body === 'string' && body !== 'lost' && !body.trimStart().startsWith('{')
-  const fields = [...new URLSearchParams(isForm ? body : '')].map(([name, value]) =>
-    /^(?:client_id|grant_type|scope)$/.test(name) ? [name, value] : [name, secretOf(value)],
-  )
-  const [, encoded] = /^basic +(.+)$/i.exec(authorization) ?? []
-  const [user = '', ...password] = Buffer.from(encoded ?? '', 'base64')
-    .toString()
-    .split(':')
-  const form = Object.fromEntries(fields.toReversed())
-  const id: string = form.client_id ?? (user || (encoded === undefined ? '' : HIDDEN_CLIENT))
-  const secret: string = form.client_secret ?? secretOf(password.join(':') || MASK)
-  return {
-    body: isForm ? new URLSearchParams(fields).toString() : body && '{}',
-    authorization: encoded && `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
-    credentials: { id, secret },
+  if (type.startsWith('multipart/')) {
+    // Captures spoil bytes that are not UTF-8, and leave files out.
+    if (text === '' || text.includes('\uFFFD') || /\r\n\r\n\r\n--/.test(text)) return 'lost'
+    return Buffer.from(text, size === text.length || /[\x80-\x9f]/.test(text) ? 'latin1' : 'utf8')
   }
+  if (text !== '') return text
+  if (type.startsWith(FORM) && params) return new URLSearchParams(pairsOf(params)).toString()
+  return size > 0 || comment ? 'lost' : undefined
 }
 
 /** Returns the text of an answer. A text that begins as JSON and is none was cut off by the capture. */
 function answerOf({ text: given, encoding, size, comment }: Json, status: number): string | undefined {
   const text = encoding === 'base64' ? Buffer.from(stringOf(given), 'base64').toString() : stringOf(given)
-  if (text === '') return status !== 204 && (size > 0 || stringOf(comment) !== '') ? undefined : ''
+  if (text === '') return status !== 204 && (size > 0 || comment) ? undefined : ''
   const isCutOff = /^\s*[[{]/.test(text) && Buffer.byteLength(text) !== size && parseJson(text) === undefined
   return isCutOff ? undefined : text
+}
+
+const hide = (token: string) => (token === MASK ? MASK : digestOf(token))
+/** The secret values of a form. */
+const SECRETS = /(?<=(?:^|&)(?!client_id=|grant_type=|scope=)[^=&]+=)[^&]+/g
+
+/** Returns the members of a token request without its secrets. A secret was right, unless the answer says otherwise. */
+function tokenRequest(body: Entry['body'], authorization = '', answer: string | undefined, status: number) {
+  const [, encoded] = /^basic +(.+)$/i.exec(authorization) ?? []
+  const [user] = Buffer.from(encoded ?? '', 'base64')
+    .toString()
+    .split(':')
+  const credentials = encoded === undefined ? '' : `&client_id=${user || HIDDEN_CLIENT}&client_secret=${MASK}`
+  const form = typeof body === 'string' && !body.trimStart().startsWith('{') ? `${body}${credentials}` : undefined
+  return {
+    body: body === 'lost' ? body : (form?.replace(SECRETS, status === 401 ? 'another-secret' : MASK) ?? (body && '{}')),
+    answer: answer?.replace(/(?<=_token"\s*:\s*")[^"]*/g, hide),
+    clientId: new URLSearchParams(form).get('client_id') ?? HIDDEN_CLIENT,
+  }
 }

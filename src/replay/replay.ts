@@ -1,19 +1,22 @@
-import type { Difference, Known } from './compare.js'
-import { differencesOf, formOf, HOUR, headerDifferences, pageDifference } from './compare.js'
-import type { Contract, Json, Label, Operation, Subject } from './contract.js'
-import { keyOf, namedBy, rowOf, subjectOf } from './contract.js'
+import type { AreaName } from '../areas/index.js'
+import { maskJson } from '../http/masking.js'
+import type { Difference } from './compare.js'
+import { createPairs, differencesOf, formOf, HOUR } from './compare.js'
+import type { Json, Label, Operation, Subject } from './contract.js'
+import * as contract from './contract.js'
 import type { Entry } from './har.js'
 import { isRead, parseJson } from './har.js'
-import type { Session } from './session.js'
+import type { Known, Session } from './session.js'
 import { createSessions } from './session.js'
 import type { Answer, Client, Target } from './target.js'
-import { adopt, control, seed } from './target.js'
+import { adopt, seed } from './target.js'
 
 export interface Finding {
   readonly entry: number
   readonly operation: string
   /** The members or headers that differ; `status`: one accepts what the other refuses, or in another way. */
   readonly path: string
+  /** The values, without secrets. Null: absent. */
   readonly service: unknown
   readonly sandbox: unknown
   readonly fidelity: Label
@@ -32,7 +35,10 @@ export interface Result {
 /** The most states that the sandbox is given: each takes the time of all records. */
 const MOST_ADOPTED = 200
 
-/** An entry with what follows from it. */
+/** The headers that are compared. */
+const HEADERS = ['allow', 'cache-control', 'location', 'retry-after', 'www-authenticate']
+
+/** An entry with the facts that follow from it. */
 interface Exchange {
   readonly entry: Entry
   readonly session: Session
@@ -47,14 +53,9 @@ interface Exchange {
 
 /**
  * Sends the requests of a capture to a sandbox, in order, and compares its answers with the answers of the service.
- * @param only the client of the sandbox that stands for that of the capture; undefined: each stands for itself
+ * @param only the client of the sandbox for the only one of the capture; undefined: each stands for itself
  */
-export async function replay(
-  entries: readonly Entry[],
-  target: Target,
-  contract: Contract,
-  only?: Client,
-): Promise<Result> {
+export async function replay(entries: readonly Entry[], target: Target, only?: Client): Promise<Result> {
   const sessions = createSessions(entries, target, only)
   const findings = new Map<string, Finding>()
   const notMade = new Map<string, string>()
@@ -63,19 +64,16 @@ export async function replay(
   function exchangeOf(entry: Entry): Exchange {
     const { operation, params } = contract.match(entry.method, entry.path)
     const region = entry.headers['x-region'] ?? ''
-    const sent = typeof entry.body === 'string' && parseJson(entry.body)
     const theirs = parseJson(entry.answer)
     const records: Json[] = operation?.isList && Array.isArray(theirs?.data) ? theirs.data : [theirs]
-    const shown = records.flatMap((record): [Subject, Json][] => {
-      const subject = subjectOf(operation?.kind, region, record)
-      return subject === undefined ? [] : [[subject, record]]
-    })
-    const named = [...namedBy(params, region), ...namedBy(sent, region)]
+    const kinds = operation?.kind === undefined ? [] : [operation.kind]
+    const shown = records.flatMap(record =>
+      contract.namedBy(record, region, kinds).map(subject => [subject, record] as const),
+    )
+    const sent = typeof entry.body === 'string' ? parseJson(entry.body) : undefined
+    const named = [...contract.namedBy(params, region), ...contract.namedBy(sent, region)]
     return { entry, session: sessions.of(entry), operation, theirs, region, named, shown }
   }
-
-  const knownOf = ({ records }: Session, subject: Subject): Known | undefined => records.get(keyOf(subject))
-  const isOff = ({ session, named }: Exchange) => named.some(subject => knownOf(session, subject)?.isOff)
 
   /** Reports differences of one cause. The same cause in a later entry is counted. */
   function report({ entry, operation }: Exchange, cause: string, all: readonly Difference[], fidelity: Label): void {
@@ -83,266 +81,231 @@ export async function replay(
     const key = [cause, ...names, ...all.flatMap(one => [formOf(one.service), formOf(one.sandbox)])].join('\n')
     const known = findings.get(key)
     if (known !== undefined) known.more++
-    if (known !== undefined || all[0] === undefined) return
-    const side = (of: 'service' | 'sandbox') => Object.fromEntries(all.map((one, at) => [names[at], one[of]]))
-    const [service, sandbox] = all.length === 1 ? [all[0].service, all[0].sandbox] : [side('service'), side('sandbox')]
+    if (known !== undefined || all.length === 0) return
+    const side = (of: 'service' | 'sandbox') => {
+      const values = all.map(({ path, [of]: value }, at) => [names[at], masked(path.at(-1), value)])
+      return all.length === 1 ? values[0]?.[1] : Object.fromEntries(values)
+    }
     const name = operation?.name ?? `${entry.method} ${entry.path}`
     const facts = { entry: entry.n, operation: name, path: names.join(', '), section: contract.sectionOf(operation) }
-    findings.set(key, { ...facts, service, sandbox, fidelity, more: 0 })
+    findings.set(key, { ...facts, service: side('service'), sandbox: side('sandbox'), fidelity, more: 0 })
   }
 
   function reportMembers(exchange: Exchange, cause: string, found: readonly Difference[]): void {
-    const schema = contract.recordOf(exchange.operation, exchange.entry.status)
-    const isDocumented = found.some(({ path }) => contract.memberLabel(schema, path) === 'documented')
-    report(exchange, cause, found, isDocumented ? 'documented' : 'assumed')
+    const { operation, entry } = exchange
+    const isDocumented = found.some(({ path }) => contract.memberLabel(operation, entry.status, path) === 'documented')
+    report(exchange, `${cause} ${operation?.kind ?? operation?.name}`, found, isDocumented ? 'documented' : 'assumed')
   }
 
-  function judgeHeaders(exchange: Exchange, ours: Answer | undefined): void {
-    const named = contract.headersOf(exchange.operation, exchange.entry.status)
-    for (const one of headerDifferences(exchange.entry.answerHeaders, ours?.headers, named))
-      report(exchange, 'header', [one], contract.labelOf(named.get(one.path[0] as string)))
+  /** Compares which headers two answers have. */
+  function judgeHeaders(exchange: Exchange, ours: Answer['headers']): void {
+    const { entry, operation } = exchange
+    const theirs = entry.answerHeaders
+    for (const name of HEADERS) {
+      if ((theirs[name] === undefined) === (ours[name] === undefined)) continue
+      const label = contract.headerLabel(operation, entry.status, name)
+      report(exchange, 'header', [{ path: [name], service: theirs[name], sandbox: ours[name] }], label)
+    }
   }
 
   // --------------------------------------------------------------------------------------------------------- records
 
-  function note({ session }: Exchange, subject: Subject, shown: Json, isNowOff: boolean, isPrior = false): void {
-    const known = knownOf(session, subject)
-    const facts = { isPrior: known?.isPrior ?? isPrior, isOff: isNowOff }
-    session.records.set(keyOf(subject), { ...facts, shown: { ...known?.shown, ...shown } })
+  const isUnsure = (known: Known | undefined) => known?.isPrior === true || known?.isOff === true
+
+  function note({ session: { records } }: Exchange, { key }: Subject, changes: Partial<Known>): void {
+    const known = records.get(key)
+    if (known === undefined) records.set(key, { isPrior: false, isOff: false, ...changes })
+    else Object.assign(known, changes)
   }
 
-  /** Gives the sandbox the members of a record that differ from its own. Undefined: the service has no such record. */
-  async function give({ session }: Exchange, subject: Subject, theirs: Json, ours: Json): Promise<void> {
-    const found = theirs === undefined ? [] : differencesOf(theirs, ours, keyOf(subject), session.pairs)
-    if (!target.isOwn || (theirs !== undefined && found.length === 0) || adopted++ >= MOST_ADOPTED) return
-    session.pairs.forgetInstants(keyOf(subject))
-    const changes = Object.fromEntries(found.map(({ path: [name = ''] }) => [name, theirs[name]]))
-    await adopt(
-      target,
-      session.clientId,
-      rowOf(subject.kind).reference,
-      subject.kind,
-      session.pairs.ours(subject.reference),
-      theirs && changes,
-    )
-  }
-
-  /** Adds a record that the service shows, after those that it names. Returns whether the sandbox has it. */
-  async function make(exchange: Exchange, subject: Subject, record: Json, isPrior: boolean): Promise<boolean> {
-    const { session, region, operation, entry } = exchange
-    await makeShownLater(
-      exchange,
-      namedBy(record, region).filter(({ kind }) => kind !== subject.kind),
-    )
-    const schema = contract.recordOf(operation, entry.status)
-    const members = contract.seedsOf(subject.kind)
-    // An answer has members that a seed has not, such as a `url`. The sandbox refuses those that neither has.
-    const given = Object.entries<unknown>({ ...('region' in members && { region }), ...record }).filter(
-      ([name]) => name in members || !(name in (schema?.properties ?? {})),
-    )
-    const refusal = await seed(target, session.clientId, subject.kind, Object.fromEntries(given))
-    note(exchange, subject, record, refusal !== undefined, isPrior)
-    if (refusal === undefined) return true
+  /** Adds a record that the service shows, after those that it names. */
+  async function make(exchange: Exchange, subject: Subject, record: Json, isPrior: boolean): Promise<void> {
+    const { session, region } = exchange
+    note(exchange, subject, { isPrior, isOff: true })
+    await makeShownLater(exchange, contract.namedBy(record, region))
+    // An answer has members that a seed has not, such as a `url`.
+    const { properties } = contract.rowOf(subject.kind).seeds.items
+    const members = Object.entries({ region, ...record }).filter(([name]) => name in properties)
+    const refusal = await seed(target, session.clientId, subject.kind, Object.fromEntries(members))
+    note(exchange, subject, { isOff: refusal !== undefined })
+    if (refusal === undefined) return
     const { path, code, message } = refusal
-    notMade.set(keyOf(subject), message)
+    notMade.set(subject.key.trim(), message)
     const service = path.reduce((value: Json, name) => value?.[name], record)
     // The sandbox can have no such record.
     if (isPrior && path.length > 0 && /^(?:INVALID|MISSING|MALFORMED)/.test(code))
-      reportMembers(exchange, `seed ${subject.kind}`, [{ path, service, sandbox: message }])
-    return false
+      reportMembers(exchange, 'seed', [{ path, service, sandbox: message }])
   }
 
-  let before: Map<string, readonly [Exchange, Json]> | undefined
-  /** Makes records that were there before the capture from later answers. Returns whether it has made any. */
+  let before: ReturnType<typeof recordsBefore> | undefined
+  /** Makes records that are not known from later answers. Returns whether there are any. */
   async function makeShownLater(exchange: Exchange, subjects: readonly Subject[]): Promise<boolean> {
-    before ??= recordsBefore()
-    let hasMade = false
-    for (const subject of subjects) {
-      const [later, record] = before.get(keyOf(subject)) ?? []
-      if (later?.session !== exchange.session || knownOf(exchange.session, subject)) continue
-      hasMade = (await make({ ...later, entry: exchange.entry }, subject, record, true)) || hasMade
-      // Until the service shows it, its state is not known.
-      note(exchange, subject, {}, true)
+    const unknown = subjects.filter(subject => !exchange.session.records.has(subject.key))
+    if (unknown.length > 0) before ??= recordsBefore()
+    for (const subject of unknown) {
+      const [later, record] = before?.get(`${exchange.session.clientId} ${subject.key}`) ?? []
+      if (later === undefined) continue
+      await make({ ...later, entry: exchange.entry }, subject, record, true)
     }
-    return hasMade
+    return unknown.some(subject => exchange.session.records.has(subject.key))
   }
 
-  /** Returns the records that the capture shows and has not created, as it shows them first. */
+  /** Returns the records of the capture as it shows them first. Undefined: it has created one. */
   function recordsBefore() {
-    const found = new Map<string, readonly [Exchange, Json]>()
-    const created = new Set<string>()
+    const found = new Map<string, readonly [Exchange, Json] | undefined>()
     for (const entry of entries.filter(({ status }) => status < 300)) {
       const exchange = exchangeOf(entry)
-      for (const [subject, record] of exchange.shown) {
-        if (entry.status === 201) created.add(keyOf(subject))
-        if (!created.has(keyOf(subject)) && !found.has(keyOf(subject))) found.set(keyOf(subject), [exchange, record])
+      for (const [{ key }, record] of exchange.shown) {
+        const name = `${exchange.session.clientId} ${key}`
+        if (!found.has(name)) found.set(name, entry.method === 'POST' ? undefined : [exchange, record])
       }
     }
     return found
   }
 
-  /** Whether a record that was read can differ by the time of day, or by others, whose requests are not in the capture. */
-  async function isByOthers(
-    { session, entry }: Exchange,
-    known: Known | undefined,
-    theirs: Json,
-    ours: Json,
-    count: number,
-  ) {
-    const [service, sandbox] = [Date.parse(theirs.updatedAt), Date.parse(ours.updatedAt)]
+  /** Whether a record that was read can differ by the clocks, or by others, whose requests are not in the capture. */
+  function isByOthers({ entry }: Exchange, known: Known | undefined, theirs: Json, ours: Json, count: number): boolean {
     if (!isRead(entry)) return false
-    if (theirs.status === ours.status) return count > 1 && service > sandbox
-    if (service <= sandbox) return entry.at - sandbox <= HOUR && known?.shown.status === theirs.status
-    const { body } = await target.send(control('GET', '/upcoming', session.clientId))
-    const isNext = ({ reference, to }: Json) => Object.values(ours).includes(reference) && to === theirs.status
-    const due = body.data.find(isNext)
-    return due === undefined || Date.parse(due.at) - entry.at <= HOUR
+    if (theirs.updatedAt > ours.updatedAt) return count > 1
+    const isLater = theirs.status !== ours.status && theirs.status === known?.theirs?.status
+    return isLater && entry.at - Date.parse(ours.updatedAt) <= HOUR
   }
 
-  /** Compares a record that both have, and gives the sandbox what differs. */
+  /** Compares a record that both have, and gives the sandbox the members that differ. */
   async function judgeRecord(exchange: Exchange, subject: Subject, theirs: Json, ours: Json): Promise<void> {
-    const { session, entry } = exchange
-    const known = knownOf(session, subject)
-    const found = differencesOf(theirs, ours, keyOf(subject), session.pairs)
-    const isUnsure = known?.isPrior || known?.isOff || (!isRead(entry) && isOff(exchange)) || entry.isOverlapping
-    const isSilent = found.length === 0 || isUnsure || (await isByOthers(exchange, known, theirs, ours, found.length))
-    if (!isSilent) reportMembers(exchange, `member ${subject.kind}`, found)
-    note(exchange, subject, theirs, !isSilent)
-    await give(exchange, subject, theirs, ours)
+    const { session, entry, named } = exchange
+    const known = session.records.get(subject.key)
+    const found = differencesOf(theirs, ours, session.pairs, known)
+    const isByUnsure = !isRead(entry) && named.some(one => isUnsure(session.records.get(one.key)))
+    const isSilent = isUnsure(known) || isByUnsure || entry.isOverlapping
+    const isNew = found.length > 0 && !isSilent && !isByOthers(exchange, known, theirs, ours, found.length)
+    if (isNew) reportMembers(exchange, 'member', found)
+    note(exchange, subject, { theirs, ours, isOff: isNew })
+    if (found.length === 0 || !target.isOwn || adopted++ >= MOST_ADOPTED) return
+    const changes = Object.fromEntries(found.map(({ path: [name = ''] }) => [name, theirs[name]]))
+    await adopt(target, session.clientId, subject, session.pairs.ours(subject.reference), changes)
   }
 
   // --------------------------------------------------------------------------------------------------------- answers
 
-  async function judgeList(exchange: Exchange, first: Answer, again: () => Promise<Answer>): Promise<void> {
-    const { session, entry, theirs, operation, region, shown } = exchange
-    const unknown = shown.filter(([subject]) => knownOf(session, subject) === undefined)
-    // The newest is the first of a list.
-    for (const [subject, record] of unknown.toReversed()) await make(exchange, subject, record, true)
-    const { body: ours } = unknown.length > 0 ? await again() : first
-    const by = (record: Json) => subjectOf(operation?.kind, region, record) as Subject
+  /** Returns the difference of two pages of a list, but not of their records: which they are, their order, and the totals. */
+  function pageDifference(exchange: Exchange, kind: AreaName, ours: Json, own: ReadonlyMap<string, Json>) {
+    const { session, entry, theirs, region, shown } = exchange
+    const isPartial = theirs.hasMore || ours.hasMore || entry.search.includes('cursor=')
+    // The bounds of pages move with records that are not known. A total can count some that the capture does not show.
+    const isUnsureOf = ([key, known]: [string, Known]) => key.startsWith(kind) && isUnsure(known)
+    const isOpen = isPartial && (theirs.totalCount > ours.totalCount || [...session.records].some(isUnsureOf))
+    if (isOpen || entry.isOverlapping) return undefined
     const listed = new Map(shown.map(([{ reference }, record]) => [reference, record]))
-    const own = new Map<string, Json>(ours.data.map((one: Json) => [session.pairs.theirs(by(one).reference), one]))
-    const known = (reference: string) => knownOf(session, { ...(shown[0]?.[0] ?? by(ours.data[0])), reference })
-    const records = [...session.records].filter(([key]) => key.startsWith(`${operation?.kind} `))
-    const isUnsure = records.some(([, { isOff, isPrior }]) => isOff || isPrior)
-    const found = entry.isOverlapping
-      ? undefined
-      : pageDifference(theirs, ours, { listed, own, known, isUnsure, search: entry.search })
-    if (found !== undefined)
-      report(exchange, `page ${operation?.name}`, [found], contract.envelopeLabel(operation, found.path[0] as string))
+    const isFiltered = /[?&](?!limit=|cursor=)/.test(entry.search)
+    // Others can have changed a record meanwhile, so that a filter takes it or not.
+    const isComparable = (one: string) => {
+      const known = session.records.get(contract.keyOf(kind, one, region))
+      if (known === undefined || isUnsure(known)) return false
+      if (listed.has(one) && own.has(one)) return true
+      return listed.has(one) ? !(listed.get(one).updatedAt > known.theirs?.updatedAt) : !isFiltered
+    }
+    const [service = [], sandbox = []] = [listed, own].map(page => [...page.keys()].filter(isComparable))
+    const from = [...service, ...sandbox].findIndex((_, at) => service[at] !== sandbox[at])
+    const slice = (references: readonly string[]) => references.slice(from, from + 3)
+    if (from >= 0) return { path: ['data'], service: slice(service), sandbox: slice(sandbox) }
+    const envelope = ({ data: _, nextCursor, ...rest }: Json) => ({ ...rest, nextCursor: nextCursor && '(a cursor)' })
+    const totalCount = ours.totalCount + listed.size - own.size
+    return differencesOf(envelope(theirs), envelope({ ...ours, totalCount }), createPairs())[0]
+  }
+
+  /** Compares two lists. */
+  async function judgeList(exchange: Exchange, kind: AreaName, ours: Json): Promise<void> {
+    const { session, theirs, shown } = exchange
+    const referenceOf = (record: Json) => session.pairs.theirs(record[contract.rowOf(kind).reference])
+    const own = new Map<string, Json>(ours.data.map((record: Json) => [referenceOf(record), record]))
+    const found = pageDifference(exchange, kind, ours, own)
+    if (found !== undefined) reportMembers(exchange, 'page', [found])
     else if (theirs.nextCursor && ours.nextCursor) session.pairs.pair(theirs.nextCursor, ours.nextCursor)
     for (const [subject, record] of shown) {
       const mine = own.get(subject.reference)
-      if (mine === undefined) note(exchange, subject, record, true)
+      if (mine === undefined) note(exchange, subject, { theirs: record, isOff: true })
       else await judgeRecord(exchange, subject, record, mine)
     }
   }
 
-  /** Compares two answers that accept the request. */
-  async function judgeAccepted(exchange: Exchange, ours: Answer, again: () => Promise<Answer>): Promise<void> {
-    const { entry, operation, theirs, session, named } = exchange
-    const { status, answer } = entry
-    if (status !== ours.status) {
-      const difference = { path: ['status'], service: status, sandbox: ours.status }
-      return report(exchange, `status ${operation?.name}`, [difference], contract.statusLabel(operation, ours.status))
-    }
-    judgeHeaders(exchange, ours)
-    if (answer === undefined || entry.method === 'HEAD') return
-    if (operation?.isList && Array.isArray(theirs?.data)) return judgeList(exchange, ours, again)
-    const [[subject] = []] = exchange.shown
-    if (subject !== undefined && ours.body !== undefined) return judgeRecord(exchange, subject, theirs, ours.body)
-    const found = differencesOf(theirs ?? answer.slice(0, 100), ours.body ?? '', `entry ${entry.n}`, session.pairs)
+  /** Compares the contents of two answers that accept the request. */
+  async function judgeContent(exchange: Exchange, ours: Json): Promise<void> {
+    const { entry, operation, theirs, session, named, shown } = exchange
+    for (const subject of named) note(exchange, subject, {})
+    if (operation?.kind && operation.isList && Array.isArray(theirs?.data))
+      return judgeList(exchange, operation.kind, ours)
+    const [[subject] = []] = shown
+    if (subject !== undefined && ours !== undefined) return judgeRecord(exchange, subject, theirs, ours)
+    const found = differencesOf(theirs ?? entry.answer?.slice(0, 100), ours ?? '', session.pairs)
     if (found.length === 0) return
-    reportMembers(exchange, `member ${operation?.name}`, found)
-    if (named[0] !== undefined) note(exchange, named[0], {}, true)
+    reportMembers(exchange, 'answer', found)
+    for (const one of named) note(exchange, one, { isOff: true })
   }
 
-  /** Compares two answers of which one refuses the request. */
-  async function judgeRefusal(exchange: Exchange, ours: Answer, isSilent: boolean, isMissing: boolean): Promise<void> {
-    const { entry, operation, theirs, session, named, region } = exchange
-    const isRefused = entry.status >= 400
-    // A conflict can be with a state that the capture does not show.
-    if (!isSilent && entry.status !== 409) {
-      const [service, sandbox] = [describe(entry.status, theirs), describe(ours.status, ours.body)]
-      const label = contract.fieldLabel(operation, (isRefused ? theirs : ours.body)?.field)
-      report(
-        exchange,
-        `refusal ${service} ${sandbox} ${operation?.name}`,
-        [{ path: ['status'], service, sandbox }],
-        label,
-      )
+  /** Reports different statuses, codes or fields, and adds a record that only the service has. */
+  async function judgeOutcome(exchange: Exchange, ours: Answer, isSilent: boolean): Promise<void> {
+    const { entry, operation, theirs, session, named, shown } = exchange
+    const { status } = entry
+    const [isRefused, isOwnRefused] = [status >= 400, ours.status >= 400]
+    // A conflict can be with a state that the capture does not show. The sandbox does not know a token from before it.
+    const isOfBefore = isOwnRefused ? isRefused && status === 401 && sessions.isOld(entry) : status === 409
+    if (!isSilent && !isOfBefore) {
+      const [service, sandbox] = [outcomeOf(status, theirs), outcomeOf(ours.status, ours.body)]
+      const difference = { path: ['status'], service, sandbox }
+      const fieldOf = contract.fieldLabel(operation, (isRefused ? theirs : ours.body)?.field)
+      const labelOfBoth = isRefused ? 'assumed' : contract.statusLabel(operation, ours.status)
+      report(exchange, operation?.name ?? '', [difference], isRefused === isOwnRefused ? labelOfBoth : fieldOf)
     }
-    if (isRead(entry) && !isMissing) return
-    // The effects of the change on other records are not known.
+    if (isRefused && isOwnRefused) return
+    const [[subject, record] = []] = shown
+    const isMissing = subject && isOwnRefused && (ours.status === 404 || !session.records.has(subject.key))
+    for (const one of named) note(exchange, one, { isOff: true })
+    // The effects of a change on other records are not known.
     for (const one of isSilent && !isRead(entry) ? session.records.values() : [])
-      one.isOff ||= named.some(({ reference }) => Object.values(one.shown).includes(reference))
-    const [[shownSubject] = []] = exchange.shown
-    const found = (isRefused ? subjectOf(operation?.kind, region, ours.body) : shownSubject) ?? named[0]
-    if (found === undefined) return
-    const subject = { ...found, reference: session.pairs.theirs(found.reference) }
-    const known = knownOf(session, subject)
-    const shown = isRefused ? (ours.status === 201 ? undefined : (known?.shown ?? {})) : theirs
-    if (!isRefused && shownSubject !== undefined && (known === undefined || known.isOff)) {
-      const isMade = await make(exchange, subject, theirs, isMissing)
-      note(exchange, subject, {}, !isMade || !isSilent)
-      return
-    }
-    if (isRefused ? ours.body !== undefined : shownSubject !== undefined)
-      await give(exchange, subject, shown, isRefused ? ours.body : known?.shown)
-    note(exchange, subject, {}, true)
+      one.isOff ||= named.some(({ reference }) => Object.values(Object(one.theirs)).includes(reference))
+    if (isMissing) await make(exchange, subject, record, false)
+    if (subject && !isSilent) note(exchange, subject, { isOff: true })
   }
 
-  /** Compares two refusals. */
-  function judgeRefusals(exchange: Exchange, ours: Answer): void {
-    const { entry, operation, theirs, session } = exchange
-    if (entry.answer !== undefined && entry.method !== 'HEAD') {
-      const part = (status: number, { message, ...body }: Json) => ({
-        status,
-        ...body,
-        ...(message && { message: '' }),
-      })
-      const found =
-        theirs === undefined
-          ? [{ path: [], service: entry.answer.slice(0, 100), sandbox: '(JSON)' }]
-          : differencesOf(part(entry.status, theirs), part(ours.status, ours.body), '', session.pairs)
-      const isBroken = found.some(({ path, service }) => path.length === 0 || service === undefined)
-      // A token that is older than the capture is unknown to the sandbox.
-      const isOldToken = entry.status === 401 && sessions.isOld(entry)
-      if (found.length > 0 && !isOldToken) {
-        report(exchange, `code ${operation?.name}`, found, isBroken ? 'documented' : 'assumed')
-        return
-      }
-    }
-    judgeHeaders(exchange, ours)
+  /** Checks the envelope of an error. Returns whether it has all members. */
+  function judgeEnvelope(exchange: Exchange): boolean {
+    const { entry, theirs } = exchange
+    if (entry.status < 400 || !entry.answer) return true
+    const missing = ['code', 'field', 'message'].filter(name => theirs?.[name] === undefined)
+    const service = theirs === undefined ? entry.answer.slice(0, 100) : undefined
+    const found = missing.map(name => ({ path: [name], service, sandbox: '(required)' }))
+    report(exchange, 'envelope', found, 'documented')
+    return missing.length === 0
   }
 
   async function judge(exchange: Exchange): Promise<void> {
-    const { entry, session, named, shown, theirs } = exchange
-    const { status } = entry
-    const request = status === 429 || status >= 500 ? undefined : await sessions.request(entry, session)
-    let ours = request && (await target.send(request))
-    sessions.note(entry, session, ours)
-    if (request === undefined || ours === undefined) {
-      const missing = ['code', 'field', 'message'].filter(name => theirs?.[name] === undefined)
-      const found = missing.map(name => ({ path: [name], service: undefined, sandbox: '(required)' }))
-      if (status >= 400 && entry.answer !== undefined) report(exchange, 'form', found, 'documented')
-      if (status === 429) judgeHeaders(exchange, undefined)
-      for (const [subject, record] of status < 400 ? shown : [])
-        if (knownOf(session, subject) === undefined) await make(exchange, subject, record, true)
-      for (const subject of status === 429 || isRead(entry) ? [] : named) note(exchange, subject, {}, true)
+    const { entry, session, named, shown, operation } = exchange
+    const { status, method, answer } = entry
+    const isAnswered = status !== 429 && status < 500
+    const isWhole = judgeEnvelope(exchange)
+    if (status === 429) judgeHeaders(exchange, { 'retry-after': '1' })
+    const request = isAnswered ? await sessions.request(entry, session) : undefined
+    const isKnown = ({ key }: Subject) => session.records.has(key)
+    const isPrior = (subject: Subject) => operation?.isList || named.some(({ key }) => key === subject.key)
+    // The newest is the first of a list.
+    for (const [subject, record] of request && method === 'POST' ? [] : shown.toReversed())
+      if (!isKnown(subject) && isPrior(subject)) await make(exchange, subject, record, true)
+    if (request === undefined) {
+      for (const one of status === 429 || isRead(entry) ? [] : named) note(exchange, one, { isOff: true })
       return
     }
-    const again = async () => (ours = await target.send(request))
-    const isMissed = (one: Subject) => ours?.body?.field === rowOf(one.kind).reference && !knownOf(session, one)
-    const missing = () => (ours?.status === 404 ? named.filter(isMissed) : [])
-    if (await makeShownLater(exchange, missing())) await again()
-    // A read of a record that was there before shows it.
-    const isMissing = missing().length > 0 && (!isRead(entry) || shown.length > 0)
-    const isSilent = isMissing || entry.isOverlapping || isOff(exchange)
-    const [isAccepted, isOwnAccepted] = [status < 400, ours.status < 400]
-    if (isAccepted && isOwnAccepted) await judgeAccepted(exchange, ours, again)
-    else if (isAccepted || isOwnAccepted) await judgeRefusal(exchange, ours, isSilent, isMissing)
-    else if (!isSilent || (isMissing && status === 404)) judgeRefusals(exchange, ours)
+    let ours = await target.send(request)
+    sessions.note(entry, session, ours)
+    const isMissing = ours.status === 404 && status !== 404
+    if (isMissing && (await makeShownLater(exchange, named))) ours = await target.send(request)
+    const isHidden = isMissing && (method !== 'GET' || answer === undefined)
+    const isOff = (one: Subject) => (isKnown(one) ? isUnsure(session.records.get(one.key)) : isHidden)
+    const isSilent = !isWhole || entry.isOverlapping || named.some(isOff)
+    const isSame = outcomeOf(status, exchange.theirs) === outcomeOf(ours.status, answer ? ours.body : undefined)
+    if (!isSame) return judgeOutcome(exchange, ours, isSilent)
+    if (status < 400 || !isSilent) judgeHeaders(exchange, ours.headers)
+    if (status < 400 && answer !== undefined && method !== 'HEAD') await judgeContent(exchange, ours.body)
   }
 
   for (const entry of entries) {
@@ -352,5 +315,12 @@ export async function replay(
   return { findings: [...findings.values()], notMade: [...notMade].map(([key, reason]) => `${key}: ${reason}`) }
 }
 
-const describe = (status: number, body: Json): string =>
+/** Masks a value by the name of its member, and by its own. */
+function masked(name = 'body', value: unknown): unknown {
+  const shown: Json = maskJson({ [name]: value ?? null })
+  return shown[name]
+}
+
+/** Returns the status, and the code and field of a refusal. */
+const outcomeOf = (status: number, body: Json): string =>
   status < 400 ? String(status) : [status, body?.code, body?.field].filter(Boolean).join(' ')

@@ -1,16 +1,17 @@
+import type { Sandbox } from '../client/index.js'
 import { formatInstant } from '../core/time/time.js'
 import { OWN_FIXTURES } from '../package.js'
 import { buildServer } from '../server.js'
 import { loadFixtures } from '../tenants/fixtures.js'
-import type { Contract, Json } from './contract.js'
-import { createContract } from './contract.js'
+import type { Json, Subject } from './contract.js'
+import { rowOf } from './contract.js'
 import { parseJson } from './har.js'
 
 export interface Outgoing {
   readonly method: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Buffer | undefined
+  readonly body?: string | Buffer<ArrayBuffer> | undefined
 }
 
 export interface Answer {
@@ -27,7 +28,6 @@ export interface Target {
   /** Moves the clock forward to a time in milliseconds. */
   moveTo(at: number): unknown
   send(request: Outgoing): Promise<Answer>
-  close(): Promise<unknown>
 }
 
 export interface Client {
@@ -40,7 +40,7 @@ export interface Client {
  * @param start the time of its clocks, in milliseconds
  * @param tokenLifetime in seconds
  */
-export function createMemoryTarget(clients: readonly Client[], start: number, tokenLifetime: number): Target {
+export function createMemoryTarget(clients: readonly Client[], start: number, tokenLifetime: number) {
   let now = start
   const { app } = buildServer({
     seed: 'replay',
@@ -56,7 +56,7 @@ export function createMemoryTarget(clients: readonly Client[], start: number, to
     // The time of the capture is the real time of this server.
     now: () => now,
   })
-  return {
+  const target: Target = {
     isOwn: true,
     moveTo(at) {
       now = Math.max(now, at)
@@ -66,46 +66,40 @@ export function createMemoryTarget(clients: readonly Client[], start: number, to
       const { statusCode, headers: answered, payload } = await app.inject(sent)
       return { status: statusCode, headers: answered, body: parseJson(payload) }
     },
-    close: () => app.close(),
   }
+  return { target, close: () => app.close() }
 }
 
 /** Returns a client of a running sandbox as a target. */
-export function createRemoteTarget(server: string, clientId: string, adminToken: string | undefined): Target {
+export function createRemoteTarget(sandbox: Sandbox, adminToken: string | undefined): Target {
   const admin: Record<string, string> = adminToken === undefined ? {} : { authorization: `Bearer ${adminToken}` }
-  async function send({ method, url, headers, body }: Outgoing): Promise<Answer> {
-    const answer = await fetch(`${server}${url}`, {
-      method,
-      headers: { ...headers, ...(url.startsWith('/_sandbox/') && admin) },
-      // No content of GET has a meaning, and `fetch` sends none.
-      ...(body !== undefined && !/^(?:GET|HEAD)$/.test(method) && { body: body as string }),
-      redirect: 'manual',
-    })
-    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: parseJson(await answer.text()) }
-  }
-  let to = ''
+  let now = ''
   return {
     isOwn: false,
-    moveTo(at) {
-      if (formatInstant(at) === to) return
-      to = formatInstant(at)
-      return send(control('POST', '/clock/advance', clientId, { to }))
+    async moveTo(at) {
+      const to = formatInstant(at)
+      if (to <= now) return
+      await sandbox.clock.advance({ to })
+      now = to
     },
-    send,
-    close: async () => {},
+    async send({ method, url, headers, body }) {
+      const answer = await fetch(`${sandbox.url}${url}`, {
+        method,
+        headers: { ...headers, ...(url.startsWith('/_sandbox/') && admin) },
+        // No content of GET has a meaning, and `fetch` sends none.
+        ...(body !== undefined && !/^(?:GET|HEAD)$/.test(method) && { body }),
+        redirect: 'manual',
+      })
+      const text = await answer.text()
+      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: parseJson(text) }
+    },
   }
-}
-
-/** Reads the OpenAPI documents of a sandbox. */
-export async function contractOf({ send }: Target): Promise<Contract> {
-  const read = async (url: string) => (await send({ method: 'GET', url })).body
-  return createContract(await read('/openapi.json'), await read('/_sandbox/openapi.json'))
 }
 
 /** Returns a call of the control plane. */
 export const control = (method: string, path: string, client: string, body?: unknown): Outgoing => ({
   method,
-  url: `/_sandbox${path}${path.includes('?') ? '&' : '?'}client=${encodeURIComponent(client)}`,
+  url: `/_sandbox${path}?client=${encodeURIComponent(client)}`,
   ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
 })
 
@@ -118,22 +112,13 @@ export async function seed({ send }: Target, client: string, kind: string, recor
 }
 
 /**
- * Changes a record by the state document. No rule is checked but those of the document.
- * @param member the member that holds the reference
- * @param changes undefined: the record goes
+ * Changes a record by the state document, which checks only its own rules.
+ * @param reference the reference in the sandbox
  */
-export async function adopt(
-  { send }: Target,
-  client: string,
-  member: string,
-  kind: string,
-  reference: string,
-  changes: Json,
-) {
+export async function adopt({ send }: Target, client: string, { kind }: Subject, reference: string, changes: Json) {
   const { body: state } = await send(control('GET', '/state', client))
-  const index = state[kind].findIndex(({ record }: Json) => record[member] === reference)
-  if (index < 0) return
-  if (changes === undefined) state[kind].splice(index, 1)
-  else Object.assign(state[kind][index].record, changes)
+  const found = state[kind].find(({ record }: Json) => record[rowOf(kind).reference] === reference)
+  if (found === undefined) return
+  Object.assign(found.record, changes)
   await send(control('PUT', '/state', client, state))
 }

@@ -29,7 +29,7 @@ t.test('decisions §1: the journey has a success of each operation of the API', 
 
 t.test('decisions §1: each mutation changes its entry of the journey', async t => {
   t.equal(MUTATIONS.length, 109)
-  for (const [, name, line, change] of MUTATIONS) {
+  for (const [name, line, change] of MUTATIONS) {
     const entry = find(har, line)
     const changed = structuredClone(entry)
     change(changed, har)

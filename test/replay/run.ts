@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { run } from '../../src/commands.js'
-import type { Contract } from '../../src/replay/contract.js'
+
 import { readHar } from '../../src/replay/har.js'
 import type { Finding } from '../../src/replay/replay.js'
 import { replay } from '../../src/replay/replay.js'
 import { clientsOf } from '../../src/replay/session.js'
-import { contractOf, createMemoryTarget } from '../../src/replay/target.js'
+import { createMemoryTarget } from '../../src/replay/target.js'
 import { MONDAY } from '../helper.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import type { Har } from './capture.js'
@@ -20,17 +20,14 @@ export const write = (t: Test, har: unknown): string => {
   return file
 }
 
-let contract: Contract | undefined
-
-/** Holds a capture against a sandbox in memory, as the command does it. The documents are read once in a process. */
+/** Holds a capture against a sandbox in memory, as the command does it. */
 export async function findingsOf(t: Test, har: Har): Promise<readonly Finding[]> {
   const { entries } = readHar(write(t, har), undefined)
-  const target = createMemoryTarget(clientsOf(entries), entries[0]?.at ?? 0, 3600)
+  const { target, close } = createMemoryTarget(clientsOf(entries), entries[0]?.at ?? 0, 3600)
   try {
-    contract ??= await contractOf(target)
-    return (await replay(entries, target, contract)).findings
+    return (await replay(entries, target)).findings
   } finally {
-    await target.close()
+    await close()
   }
 }
 
