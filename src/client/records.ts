@@ -98,7 +98,7 @@ export interface Where {
 type Apart = [where?: Where]
 
 interface Searches<R, S extends string = never> {
-  /** Returns a page of the records whose reference contains a text, newest first. It is no request of the API. */
+  /** Returns a page of the records that contain a text, newest first. It is no request of the API. */
   search(query?: Search<S>): Promise<FoundPage<R>>
 }
 interface Lists<Query, Item, W extends Apart | [] = []> {

@@ -42,7 +42,7 @@ export function addressOf(
   return `${page}?${new URLSearchParams(given as [string, string][])}${hash === undefined ? '' : `#${hash}`}`
 }
 
-/** Returns a path of segments, such as `/collections/COL-0001`; undefined: a text is not valid Unicode, which no URL holds. */
+/** Returns a path of segments, such as `/collections/COL-0001`; undefined: a text is not valid Unicode, which is invalid in a URL. */
 export const pathOf = (...segments: readonly string[]): string | undefined =>
   segments.every(segment => segment.isWellFormed())
     ? segments.map(segment => `/${encodeURIComponent(segment)}`).join('')

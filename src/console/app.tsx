@@ -57,7 +57,7 @@ interface RecordLinkProps {
   readonly region?: string | undefined
 }
 
-/** A link to a record. A text that no URL holds, or of an unknown kind, is no link. */
+/** A link to a record. A text that is not valid in a URL, or is of an unknown kind, is no link. */
 export function RecordLink({ kind: name, reference, region }: RecordLinkProps) {
   const { kinds, href } = useApp()
   const kind = kindNamed(kinds, name)

@@ -31,7 +31,7 @@ export interface RecordNames {
   readonly notFound: ErrorCode
 }
 
-/** The parts of a tenant that the store of one kind of record is created with. */
+/** The parts of a tenant that a store gets when it is created. */
 export interface StoreContext extends TenantContext {
   readonly names: RecordNames
 }

@@ -46,7 +46,7 @@ export interface Capture {
   readonly entries: readonly Entry[]
   /** The numbers of skipped entries by the reason. */
   readonly skipped: Readonly<Record<string, number>>
-  /** What a sandbox says of its log: whether it is whole, and which other calls have steered the run. Undefined: it is none. */
+  /** What a log says about itself: whether it is complete, and which other calls steered the run. Undefined: no sandbox wrote it. */
   readonly run: { readonly isComplete: boolean; readonly steeredBy: readonly string[] } | undefined
 }
 

@@ -124,7 +124,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
 /** A client that a request may be of. */
 interface Claim {
   readonly clientId: string
-  /** Whether the client need not be looked up. By default, it is in memory, proven, and of no other server. */
+  /** Whether the client need not be looked up. By default: if it is in memory, proven, and on no other server. */
   readonly isCurrent?: boolean
   /**
    * Whether the request is of the client.

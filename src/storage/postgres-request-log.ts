@@ -16,7 +16,7 @@ interface Waiting {
 
 /** The size of all logs is compared with its bound whenever this part of it was written. */
 const PART_PER_CHECK = 16
-/** The most batches that are written at a time, beside the queries of readers: requests use the same connections. */
+/** The most batches that are written at a time, in addition to the queries of readers: requests use the same connections. */
 const MOST_WRITES = 2
 
 /**

@@ -9,7 +9,7 @@ export type Tokens = ReturnType<typeof createTokens>
 export interface TokensOptions {
   readonly context: Pick<TenantContext, 'clock' | 'ids'>
   readonly clientId: string
-  /** The keys of the client. Those of the context are of the client whose state it is, as the original of a fork. */
+  /** The keys of the client itself. In a fork, the keys of the context belong to the original. */
   readonly keys: Pick<Ids, 'sign'>
   /** The client as it is now. */
   readonly client: TokenClient

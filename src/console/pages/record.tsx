@@ -1,4 +1,4 @@
-/** One record: its state and why, its thread on one axis of time, the ways on, and the record itself. */
+/** One record: its state with the reason, its thread on one axis of time, its legal moves, and the record itself. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAnswer, withClient } from '../api.js'

@@ -28,7 +28,7 @@ async function find({ path, reference }: Kind, { record: members }: StoryStep, c
   return read<Explained>(withClient(target, client), signal)
 }
 
-/** Returns the story with the place that the records tell, so that it can be left and taken up. */
+/** Returns the story with the place that the records tell, so that a reader can leave and continue it. */
 function useStory(): readonly ToldStep[] | undefined {
   const { client, kinds } = useApp()
   const { data } = useLoaded(`story ${client}`, async signal => {

@@ -80,7 +80,7 @@ export interface Run {
 }
 
 /**
- * Returns logged requests as a HAR 1.2 document (http://www.softwareishard.com/blog/har-12-spec/). Its times are those of
+ * Returns logged requests as a HAR 1.2 document (http://www.softwareishard.com/blog/har-12-spec/). Its times are the times of
  * the tenant.
  * @param url the URL of the server without a trailing slash
  */

@@ -11,7 +11,7 @@ export interface Hello {
   readonly event: 'hello'
 }
 
-/** The content of a page: the state of its link, or why it does not show one. A link that is over has both. */
+/** The content of a page: the state of its link, or why it does not show one. A link that has ended has both. */
 export interface Shown {
   readonly status?: PayoutLinkStatus | undefined
   /** A code of the error catalogue. */
