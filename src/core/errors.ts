@@ -105,6 +105,8 @@ export const catalogue = {
 } satisfies Record<string, CatalogueEntry>
 
 export type ErrorCode = keyof typeof catalogue
+/** All codes, in the order of the catalogue. */
+export const CODES = Object.keys(catalogue) as ErrorCode[]
 
 /** The documented error envelope (service interface, Errors 1). `field` is null if no field caused the error. */
 export interface ErrorEnvelope {

@@ -8,6 +8,7 @@
  */
 import type { TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import type { ErrorCode } from './errors.js'
 import { DEFAULT_LIMIT } from './records/list.js'
 
 export type Fidelity = 'documented' | 'assumed'
@@ -40,7 +41,7 @@ declare module '@sinclair/typebox' {
     'x-expected'?: string
     /** A format of `OWN_FORMATS`. */
     'x-format'?: string
-    'x-error-code'?: string
+    'x-error-code'?: ErrorCode
   }
 }
 

@@ -1,8 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import type { Json } from './routes.js'
-
-/** The members of a shared schema that belong to a place. The others belong to the component. */
-const OF_THE_PLACE = ['description', 'x-fidelity', 'x-fidelity-note'] as const
+import type { Named, Parameter, Reference, Response, Schema } from './document.js'
+import { mapValues } from './document.js'
 
 /** Where a schema stands. */
 export type Place = 'parameter' | 'member' | 'body'
@@ -11,43 +9,35 @@ export type Place = 'parameter' | 'member' | 'body'
  * Turns the schemas that validate into schemas of the document. A schema with a title becomes a component.
  * @param components receives the components by name
  */
-export function createPublisher(components: Record<string, Json>) {
-  function publish(schema: Json, place: Place): Json {
+export function createPublisher(components: Named<Schema>) {
+  function publish(schema: Schema, place: Place): Schema {
     const { title, 'x-expected': expected, 'x-error-code': _code, ...rest } = schema
-    const published: Json = { ...rest }
-    const description = describe(rest, expected as string | undefined)
-    if (description !== undefined) published.description = description
-    for (const name of ['items', 'additionalProperties']) {
-      if (isSchema(rest[name])) published[name] = publish(rest[name], 'body')
+    const description = describe(rest, expected)
+    const { items, additionalProperties: others, properties } = rest
+    const published: Schema = {
+      ...rest,
+      ...(description !== undefined && { description }),
+      ...(items !== undefined && { items: publish(items, 'body') }),
+      ...(typeof others === 'object' && { additionalProperties: publish(others, 'body') }),
+      ...(properties !== undefined && { properties: mapValues(properties, member => publish(member, 'member')) }),
     }
-    if (isSchema(rest.properties)) {
-      published.properties = mapValues(rest.properties as Record<string, Json>, member => publish(member, 'member'))
-    }
-    return typeof title === 'string' ? refer(title, published, place) : published
+    return title === undefined ? published : refer(title, published, place)
   }
 
-  function refer(title: string, published: Json, place: Place): Json {
-    const { examples: _examples, ...shared } = published
-    const definition: Json = shared
-    if (place !== 'body') for (const name of OF_THE_PLACE) delete definition[name]
+  function refer(title: string, published: Schema, place: Place): Schema {
+    const { description, 'x-fidelity': fidelity, 'x-fidelity-note': note, examples: _, ...shared } = published
+    const ofPlace = { description, 'x-fidelity': fidelity, 'x-fidelity-note': note }
+    const definition: Schema = place === 'body' ? { ...shared, ...ofPlace } : shared
     const known = components[title]
     if (known !== undefined && textOf(known) !== textOf(definition)) throw new Error(`${title} is two schemas.`)
     components[title] = { ...definition, ...known }
-    const ofPlace = Object.fromEntries(
-      OF_THE_PLACE.filter(name => place !== 'body' && published[name] !== undefined).map(name => [
-        name,
-        published[name],
-      ]),
-    )
-    return { $ref: `#/components/schemas/${title}`, ...ofPlace }
+    return { $ref: `#/components/schemas/${title}`, ...(place !== 'body' && ofPlace) }
   }
   return publish
 }
 
-const isSchema = (value: unknown): value is Json => value !== null && typeof value === 'object'
-
 /** The text of a component without the members of its places. An example of a body belongs to the body. */
-function textOf(schema: Json): string {
+function textOf(schema: Schema): string {
   const {
     description: _description,
     'x-fidelity': _label,
@@ -59,53 +49,43 @@ function textOf(schema: Json): string {
 }
 
 /** Joins the meaning of a value with its form, which only people can read from a pattern or format. */
-function describe({ description, type, pattern, format }: Json, expected: string | undefined): string | undefined {
+function describe({ description, type, pattern, format }: Schema, expected: string | undefined): string | undefined {
   const isHidden = type === 'string' && (pattern !== undefined || format !== undefined)
   const form = expected && isHidden ? `${expected.charAt(0).toUpperCase()}${expected.slice(1)}.` : undefined
   const sentences = [description, form].filter(sentence => sentence !== undefined)
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }
 
-export const mapValues = <V, W>(object: Record<string, V>, change: (value: V) => W): Record<string, W> =>
-  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
-
-/** Returns the component of a content. */
-const componentOf = (content: Json = {}) => {
-  const { schema } = (content['application/json'] ?? {}) as { schema?: { $ref?: string } }
-  return schema?.$ref?.split('/').at(-1)
-}
-
-const NAMES = {
-  responses: (status: string, { content }: Json) =>
-    Number(status) < 400 ? componentOf(content as Json | undefined) : (STATUS_CODES[status] ?? 'Error'),
-  parameters: (_place: string, { name }: Json) => `${name}`.replace(/(?:^|-)./g, first => first.toUpperCase()),
+/** The name of a shared parameter, and of a response: that of its schema, or the phrase of its error. Undefined: it is not shared. */
+export const namesOf = {
+  parameters: ({ name }: Parameter) => name.replace(/(?:^|-)./g, first => first.toUpperCase()),
+  responses: ({ content }: Response, status: string) =>
+    Number(status) < 400
+      ? content?.['application/json']?.schema.$ref?.split('/').at(-1)
+      : (STATUS_CODES[status] ?? 'Error'),
 }
 
 /**
- * Moves parts that several operations have into components. A parameter has its name there, a response that of its schema
- * or the phrase of its error; another one of the same name gets a number.
+ * Returns a function that refers to a component for a part which several operations have. Another one of the same name gets a
+ * number.
+ * @param parts all parts, each with its name
+ * @param components receives the components
  */
-export function shareParts(
-  kind: keyof typeof NAMES,
-  operations: readonly Json[],
-  components: Record<string, Json>,
-): void {
-  const uses = new Map<string, { readonly word: string; readonly part: Json; readonly places: [Json, string][] }>()
-  for (const operation of operations) {
-    const parts = (operation[kind] ?? {}) as Record<string, Json>
-    for (const [place, part] of Object.entries(parts)) {
-      const word = NAMES[kind](place, part)?.replace(/\W/g, '')
-      if (word === undefined) continue
-      const text = `${word} ${JSON.stringify(part)}`
-      const { places } = uses.get(text) ?? { places: [] }
-      uses.set(text, { word, part, places: [...places, [parts, place]] })
-    }
-  }
-  for (const { word, part, places } of uses.values()) {
-    if (places.length < 2) continue
+export function createSharer<T>(
+  kind: keyof typeof namesOf,
+  parts: readonly (readonly [part: T, name: string | undefined])[],
+  components: Named<T>,
+) {
+  const texts = parts.map(([part, name]) => `${name} ${JSON.stringify(part)}`)
+  const names = new Map<string, string>()
+  return (part: T, given: string | undefined): T | Reference => {
+    const text = `${given} ${JSON.stringify(part)}`
+    if (given === undefined || texts.indexOf(text) === texts.lastIndexOf(text)) return part
+    const word = given.replace(/\W/g, '')
     const count = Object.keys(components).filter(name => name.replace(/\d+$/, '') === word).length
-    const name = count === 0 ? word : `${word}${count + 1}`
+    const name = names.get(text) ?? (count === 0 ? word : `${word}${count + 1}`)
+    names.set(text, name)
     components[name] = part
-    for (const [parts, place] of places) parts[place] = { $ref: `#/components/${kind}/${name}` }
+    return { $ref: `#/components/${kind}/${name}` }
   }
 }

@@ -4,11 +4,11 @@ import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
 import { preferredType } from '../http/negotiation.js'
 import { assetOf } from '../package.js'
+import type { Document } from './document.js'
 import { toEntry } from './markdown/entry-page.js'
 import { toIndex } from './markdown/index-page.js'
 import { operationsOf } from './markdown/operations.js'
 import { type DocumentsOptions, PUBLIC_PAGE, serveDocument } from './plugin.js'
-import type { Json } from './routes.js'
 
 /** Nothing comes from elsewhere, and nothing goes elsewhere. The reference adds styles to the page. */
 const POLICY = [
@@ -128,7 +128,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
     next()
   })
 
-  const read = async (name: 'service' | 'control', { sandbox }: FastifyRequest): Promise<Json> =>
+  const read = async (name: 'service' | 'control', { sandbox }: FastifyRequest): Promise<Document> =>
     JSON.parse(await documents.render(name, 'json', sandbox.publicUrl))
 
   app.get('/docs', PUBLIC_PAGE, async (request, reply) => {
@@ -152,7 +152,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
         return toEntry(document, operation)
       }
       const { tags, method, path } = operation
-      return reply.redirect(referenceTo(name, tags[0] as string, method, path))
+      return reply.redirect(referenceTo(name, `${tags[0]}`, method, path))
     }
     throw errors.routeNotFound('/docs')
   })

@@ -2,22 +2,24 @@ import type { ErrorCode } from '../core/errors.js'
 import type { Eventually } from '../http/request-context.js'
 import { ErrorBody } from '../http/schemas.js'
 import { VERSION } from '../package.js'
-import { createPublisher, mapValues, shareParts } from './components.js'
+import { createPublisher, createSharer, namesOf } from './components.js'
+import type { Document, Named, Operation, Parameter, Response, Schema } from './document.js'
+import { mapValues } from './document.js'
 import { codesOf, errorResponses, exampleOf } from './errors.js'
 import type { ExampleValues } from './examples.js'
 import { withExamples } from './examples.js'
 import { headers, headersOf } from './headers.js'
 import { withVisibleLabels } from './labels.js'
 import { linksOf } from './links.js'
-import type { DocumentedRoute, Json } from './routes.js'
+import type { DocumentedRoute } from './routes.js'
 import { isControl } from './routes.js'
 import { toYaml } from './yaml.js'
 
 export type Documents = ReturnType<typeof createDocuments>
 
 const FORMS = {
-  json: (document: Json) => JSON.stringify(document),
-  labelled: (document: Json) => JSON.stringify(withVisibleLabels(document)),
+  json: (document: Document) => JSON.stringify(document),
+  labelled: (document: Document) => JSON.stringify(withVisibleLabels(document)),
   yaml: toYaml,
 }
 
@@ -149,57 +151,61 @@ const tagsOf = (routes: readonly DocumentedRoute[]) =>
   }))
 
 /** Makes a document of some routes. Its schemas are the very ones that validate. */
-function build(routes: readonly DocumentedRoute[], base: Json): Json {
-  const schemas: Record<string, Json> = {}
-  const responses: Record<string, Json> = {}
-  const parameters: Record<string, Json> = {}
-  const examples: Record<string, Json> = {}
+function build<T extends typeof service | typeof control>(routes: readonly DocumentedRoute[], base: T & object) {
+  const schemas: Named<Schema> = {}
+  const responses: Named<Response> = {}
+  const parameters: Named<Parameter> = {}
+  const examples: Named<object> = {}
   const publish = createPublisher(schemas)
-  const paths: Record<string, Record<string, Json>> = {}
   const all = [...new Set(routes.flatMap(codesOf))]
 
-  const operations = routes.map(route => {
-    const path = route.url.replace(/:(\w+)/g, '{$1}')
-    const operation = operationOf(route)
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
-    return operation
-  })
-  shareParts('responses', operations, responses)
-  shareParts('parameters', operations, parameters)
+  const operations = routes.map(operationOf)
+  const ofParameters = operations.flatMap(({ parameters }) =>
+    parameters.map(one => [one, namesOf.parameters(one)] as const),
+  )
+  const ofResponses = operations.flatMap(({ responses }) =>
+    Object.entries(responses).map(([status, one]) => [one, namesOf.responses(one, status)] as const),
+  )
+  const shareParameter = createSharer('parameters', ofParameters, parameters)
+  const shareResponse = createSharer('responses', ofResponses, responses)
+  const paths: Named<Named<Operation>> = {}
+  for (const { url, method, parameters, responses, ...operation } of operations) {
+    const path = url.replace(/:(\w+)/g, '{$1}')
+    const shared = {
+      ...operation,
+      ...(parameters.length > 0 && { parameters: parameters.map(one => shareParameter(one, namesOf.parameters(one))) }),
+      responses: mapValues(responses, (one, status) => shareResponse(one, namesOf.responses(one, status))),
+    }
+    paths[path] = { ...paths[path], [method.toLowerCase()]: shared }
+  }
   const text = JSON.stringify([paths, responses])
   const used = Object.entries(headers).filter(([name]) => text.includes(`"#/components/headers/${name}"`))
-  const components = {
-    ...(base.components as Json),
-    schemas,
-    responses,
-    parameters,
-    examples,
-    headers: Object.fromEntries(used),
-  }
-  return { ...base, components, paths }
+  const ofBase = { schemas, responses, parameters, examples, headers: Object.fromEntries(used) }
+  return { ...base, components: { ...base.components, ...ofBase }, paths }
 
-  function operationOf(route: DocumentedRoute): Json {
+  function operationOf(route: DocumentedRoute) {
     const { params, querystring, headers, body, response, hide, ...described } = route.schema
     const { 'x-example': given = {}, ...shown } = described
-    const form = (route.config.form ?? body) as Json | undefined
-    const parameters = [
-      ...parametersOf('query', given, querystring as Json),
-      ...parametersOf('path', given, params as Json),
-      ...parametersOf('header', given, headers as Json),
-    ]
+    const form = route.config.form ?? body
     return {
+      url: route.url,
+      method: route.method,
       ...shown,
       'x-error-codes': codesOf(route),
-      ...(parameters.length > 0 && { parameters }),
+      parameters: [
+        ...parametersOf('query', given, querystring),
+        ...parametersOf('path', given, params),
+        ...parametersOf('header', given, headers),
+      ],
       ...(form !== undefined && { requestBody: requestBodyOf(form, route.config.consumes) }),
-      responses: responsesOf(route, response as Record<string, Json>),
+      responses: responsesOf(route, response),
     }
   }
 
-  function parametersOf(place: string, given: Json, { properties = {}, required = [] }: Json = {}): Json[] {
-    return Object.entries(properties as Record<string, Json>).map(([name, property]) => {
-      const { examples, ...value } = property as { examples?: unknown[] }
-      const isRequired = (required as string[]).includes(name)
+  function parametersOf(place: string, given: Readonly<Named<string>>, schema: Schema = {}): Parameter[] {
+    const { properties = {}, required = [] } = schema
+    return Object.entries(properties).map(([name, { examples, ...value }]) => {
+      const isRequired = required.includes(name)
       // /docs would send the example of an optional parameter, and filter by it.
       const example = given[name] ?? (isRequired || place !== 'query' ? examples?.[0] : undefined)
       const { description, 'x-fidelity': fidelity, 'x-fidelity-note': note, ...schema } = publish(value, 'parameter')
@@ -216,8 +222,8 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
     })
   }
 
-  function requestBodyOf(body: Json, type = 'application/json'): Json {
-    const { required = [], description, anyOf } = body as { required?: string[]; description?: string; anyOf?: unknown }
+  function requestBodyOf(body: Schema, type = 'application/json') {
+    const { required = [], description, anyOf } = body
     return {
       ...(description !== undefined && { description }),
       // Without required members, the body itself is optional (decisions §1).
@@ -226,17 +232,17 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
     }
   }
 
-  function mediaOf({ examples, ...schema }: Json): Json {
-    return { schema: publish(schema, 'body'), ...(Array.isArray(examples) && { example: examples[0] }) }
+  function mediaOf({ examples, ...schema }: Schema) {
+    return { schema: publish(schema, 'body'), ...(examples !== undefined && { example: examples[0] }) }
   }
 
-  function responsesOf(route: DocumentedRoute, ofRoute: Record<string, Json>): Record<string, Json> {
+  function responsesOf(route: DocumentedRoute, ofRoute: typeof route.schema.response): Named<Response> {
     const { '4xx': errors = {}, '5xx': _, ...ofSuccess } = ofRoute
     const own = mapValues(ofSuccess, schema => {
-      const content = (schema.content as Record<string, Json>) ?? { 'application/json': { schema } }
+      const content = schema.content ?? { 'application/json': { schema } }
       return {
         description: schema.description ?? 'Success.',
-        ...(schema.type !== 'null' && { content: mapValues(content, ({ schema }) => mediaOf(schema as Json)) }),
+        ...(schema.type !== 'null' && { content: mapValues(content, ({ schema }) => mediaOf(schema)) }),
         ...labelOf(schema),
       }
     })
@@ -250,7 +256,7 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
     }
     const codes = isCommon ? all : codesOf(route)
     const ofErrors = errorResponses(route, codes, envelope, labelOfOthers(route, errors), share)
-    const sorted = Object.entries<Json>({ ...own, ...ofErrors }).sort(([a], [b]) => (a < b ? -1 : 1))
+    const sorted = Object.entries<Response>({ ...own, ...ofErrors }).sort(([a], [b]) => (a < b ? -1 : 1))
     return Object.fromEntries(
       sorted.map(([status, { description, ...rest }]) => [
         status,
@@ -261,8 +267,8 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
 }
 
 /** Returns a note that names the members of an envelope which the service does not document. */
-function noteOnEnvelope({ properties = {} }: Json): Json {
-  const assumed = Object.entries(properties as Record<string, Json>)
+function noteOnEnvelope({ properties = {} }: Schema): Response {
+  const assumed = Object.entries(properties)
     .filter(([, property]) => property['x-fidelity'] === 'assumed')
     .map(([name]) => `\`${name}\``)
   if (assumed.length === 0) return {}
@@ -270,11 +276,11 @@ function noteOnEnvelope({ properties = {} }: Json): Json {
 }
 
 /** Labels the response of all statuses that are not listed. */
-const labelOfOthers = (route: DocumentedRoute, schema: Json): Json =>
+const labelOfOthers = (route: DocumentedRoute, schema: Schema): Response =>
   isControl(route) ? { 'x-fidelity': 'assumed' } : { 'x-fidelity': 'documented', ...noteOnEnvelope(schema) }
 
 /** Labels the response of a status. */
-const labelOf = (schema: Json): Json =>
+const labelOf = (schema: Schema): Response =>
   schema['x-fidelity'] === 'documented'
     ? { 'x-fidelity': 'documented', 'x-fidelity-note': 'The content is documented, the status is assumed.' }
     : { 'x-fidelity': 'assumed' }

@@ -1,23 +1,22 @@
 import { STATUS_CODES } from 'node:http'
-import type { CatalogueEntry, ErrorCode } from '../core/errors.js'
-import { catalogue } from '../core/errors.js'
-import type { DocumentedRoute, Json } from './routes.js'
+import type { ErrorCode } from '../core/errors.js'
+import { CODES, catalogue } from '../core/errors.js'
+import type { Named, Response, Schema } from './document.js'
+import type { DocumentedRoute } from './routes.js'
 import { isApi, isControl } from './routes.js'
 
-const statusOf = (code: ErrorCode) => (catalogue[code] as CatalogueEntry).status
+const statusOf = (code: ErrorCode) => String(catalogue[code].status)
 
 /** Lists the error codes that an operation can answer: the codes of its kind and schemas, and the codes that its route names. */
 export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   const { method, url, schema } = route
-  const { params, querystring, body } = schema as Record<string, Json | undefined>
+  const { params, querystring, body } = schema
   const ofRequest: ErrorCode[] = ['MALFORMED_REQUEST']
   if (params !== undefined) ofRequest.push(...codesOfValues(params), 'ROUTE_NOT_FOUND')
   // `/mandates//cancel` lacks its parameter. `/mandates/` is no route.
   if (/:\w+\//.test(url)) ofRequest.push('MISSING_FIELD')
-  if (Object.keys((querystring?.properties as object | undefined) ?? {}).length > 0) {
-    ofRequest.push('INVALID_QUERY_PARAMETER')
-  }
-  if ((querystring?.properties as Json | undefined)?.cursor !== undefined) ofRequest.push('INVALID_CURSOR')
+  if (Object.keys(querystring?.properties ?? {}).length > 0) ofRequest.push('INVALID_QUERY_PARAMETER')
+  if (querystring?.properties?.cursor !== undefined) ofRequest.push('INVALID_CURSOR')
   if (body !== undefined) ofRequest.push('INVALID_FIELD', ...codesOfValues(body))
   if (body?.required !== undefined || body?.anyOf !== undefined) ofRequest.push('MISSING_FIELD')
   // Fastify parses the body of each method but these, whether the operation takes one or not.
@@ -29,7 +28,7 @@ export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   if (isControl(route)) ofRequest.push('INVALID_QUERY_PARAMETER')
   if (isControl(route) && schema.security === undefined) ofRequest.push('ADMIN_TOKEN_REQUIRED')
   const isProbe = url.startsWith('/_sandbox/health/')
-  if ((isControl(route) && !isProbe) || ['issueToken', 'getServerMetadata'].includes(schema.operationId as string)) {
+  if ((isControl(route) && !isProbe) || ['issueToken', 'getServerMetadata'].includes(schema.operationId)) {
     ofRequest.push('FORBIDDEN_HOST')
   }
   const ofAll: ErrorCode[] = [
@@ -41,19 +40,13 @@ export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
     'SERVICE_UNAVAILABLE',
   ]
   const codes = new Set<ErrorCode>([...ofRequest, ...(schema['x-error-codes'] ?? []), ...ofAll])
-  return (Object.keys(catalogue) as ErrorCode[]).filter(code => codes.has(code))
+  return CODES.filter(code => codes.has(code))
 }
 
 /** The codes of broken constraints, at any depth: those that the properties name, else INVALID_FIELD. */
-function codesOfValues({ properties = {}, items }: Json): ErrorCode[] {
-  const parts = Object.values({
-    ...(properties as Record<string, Json>),
-    ...(items !== undefined && { items }),
-  }) as Json[]
-  return parts.flatMap(part => [
-    (part['x-error-code'] as ErrorCode | undefined) ?? 'INVALID_FIELD',
-    ...codesOfValues(part),
-  ])
+function codesOfValues({ properties = {}, items }: Schema): ErrorCode[] {
+  const parts = [...Object.values(properties), ...(items === undefined ? [] : [items])]
+  return parts.flatMap(part => [part['x-error-code'] ?? 'INVALID_FIELD', ...codesOfValues(part)])
 }
 
 /** The codes that say nothing about an operation of its own. */
@@ -78,14 +71,12 @@ const GENERAL: ReadonlySet<ErrorCode> = new Set([
 /** The response of all statuses that an operation does not list. Several generators refuse ranges such as 4XX. */
 export const OTHERS = 'default'
 
-const statusesOf = (codes: readonly ErrorCode[]) =>
-  new Set(codes.filter(code => !GENERAL.has(code)).map(code => String(statusOf(code))))
+const statusesOf = (codes: readonly ErrorCode[]) => new Set(codes.filter(code => !GENERAL.has(code)).map(statusOf))
 
 /** Returns the codes that have a status of their own, or with OTHERS those that have none. */
 export function codesAt(codes: readonly ErrorCode[], status: string): readonly ErrorCode[] {
   const listed = statusesOf(codes)
-  const isThere = (code: ErrorCode) => (listed.has(String(statusOf(code))) ? String(statusOf(code)) : OTHERS) === status
-  return codes.filter(isThere)
+  return codes.filter(code => (listed.has(statusOf(code)) ? statusOf(code) : OTHERS) === status)
 }
 
 /**
@@ -98,18 +89,21 @@ export function codesAt(codes: readonly ErrorCode[], status: string): readonly E
 export function errorResponses(
   route: DocumentedRoute,
   all: readonly ErrorCode[],
-  envelope: Json,
-  ofOthers: Json,
-  share: (code: ErrorCode) => Json | undefined,
-): Record<string, Json> {
+  envelope: Schema,
+  ofOthers: Response,
+  share: (code: ErrorCode) => object | undefined,
+): Named<Response> {
   const hasParameter = route.schema.params !== undefined
-  const responseOf = (title: string, codes: readonly ErrorCode[], schema: Json, label: Json): Json => {
-    const examples = codes.map(code => [code, share(code)] as const).filter(([, example]) => example !== undefined)
+  const responseOf = (title: string, codes: readonly ErrorCode[], schema: Schema, label: Response): Response => {
+    const examples = codes.flatMap(code => {
+      const example = share(code)
+      return example === undefined ? [] : [[code, example]]
+    })
     const shown = examples.length > 0 && { examples: Object.fromEntries(examples) }
     return { description: title, content: { 'application/json': { schema, ...shown } }, ...label }
   }
   const listed = [...statusesOf(codesOf(route))].map(status => {
-    const codes = all.filter(code => String(statusOf(code)) === status)
+    const codes = all.filter(code => statusOf(code) === status)
     const label = labelOf(status, hasParameter && isApi(route))
     return [status, responseOf(`${STATUS_CODES[status]}.`, codes, withCodes(envelope, codes), label)]
   })
@@ -118,7 +112,7 @@ export function errorResponses(
 }
 
 /** Interface, Errors 2: these statuses are documented for a path identifier. No other is. */
-function labelOf(status: string, hasParameter: boolean): Json {
+function labelOf(status: string, hasParameter: boolean): Response {
   if (hasParameter && status === '400') {
     return {
       'x-fidelity': 'documented',
@@ -134,9 +128,9 @@ function labelOf(status: string, hasParameter: boolean): Json {
   return { 'x-fidelity': 'assumed' }
 }
 
-const withCodes = (envelope: Json, codes: readonly ErrorCode[]): Json => ({
+const withCodes = (envelope: Schema, codes: readonly ErrorCode[]): Schema => ({
   allOf: [envelope, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
 })
 
 /** Returns the example of an error. */
-export const exampleOf = (code: ErrorCode): Json => ({ value: { code, field: null, message: catalogue[code].when } })
+export const exampleOf = (code: ErrorCode) => ({ value: { code, field: null, message: catalogue[code].when } })

@@ -1,9 +1,10 @@
 import { readParameterOf } from '../http/location.js'
+import type { Named, Schema } from './document.js'
 import { OTHERS } from './errors.js'
-import type { DocumentedRoute, Json } from './routes.js'
+import type { DocumentedRoute } from './routes.js'
 import { isApi, isControl } from './routes.js'
 
-const header = (fidelity: string, note: string | undefined, description: string, schema: Json, example: unknown) => ({
+const header = (fidelity: string, note: string | undefined, description: string, schema: Schema, example: unknown) => ({
   description,
   schema,
   example,
@@ -83,7 +84,7 @@ export const headers = {
     '/api/v1/mandates/MND-0001',
   ),
   CacheControl: header('assumed', STANDARD, 'Tokens are not stored (RFC 6749 §5.1).', text, 'no-store'),
-} satisfies Record<string, Json>
+}
 
 const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
 
@@ -91,7 +92,7 @@ const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${nam
  * The headers of a response. Only `x-request-id` is in each.
  * @param routes all routes of the document
  */
-export function headersOf(route: DocumentedRoute, status: string, routes: readonly DocumentedRoute[]): Json {
+export function headersOf(route: DocumentedRoute, status: string, routes: readonly DocumentedRoute[]): Named<object> {
   const isOther = status === OTHERS
   const isError = isOther || Number(status) >= 400
   return {

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
 import { CONSOLE } from '../http/routing.js'
-import { mapValues } from './components.js'
+import type { Document, Labelled, Response, Schema } from './document.js'
+import { mapValues, resolve } from './document.js'
 import { codesAt, OTHERS } from './errors.js'
-import type { Json } from './routes.js'
 
 const COLORS: Readonly<Record<string, string>> = { documented: '#1a7f37', assumed: '#9a6700' }
 
@@ -23,11 +23,15 @@ const WORDS: Readonly<Record<string, string>> = {
   required: 'required members',
 }
 
+/** A thing with a label. */
+export type Noted = Labelled & Pick<Schema, 'x-fidelity-constraints' | 'items'> & { readonly schema?: Schema }
+
 /** Returns what a label does not say: a note, or the assumed constraints. A parameter has them in its schema. */
-export function noteOf({ 'x-fidelity-note': note, 'x-fidelity-constraints': own, items, schema }: Json): unknown {
-  const keywords = own ?? ((items ?? schema) as Json | undefined)?.['x-fidelity-constraints']
+export function noteOf(labelled: Noted): string | undefined {
+  const { 'x-fidelity-note': note, 'x-fidelity-constraints': own, items, schema } = labelled
+  const keywords = own ?? (items ?? schema)?.['x-fidelity-constraints']
   if (note !== undefined || keywords === undefined) return note
-  const words = new Set((keywords as string[]).map(keyword => WORDS[keyword]))
+  const words = new Set(keywords.map(keyword => WORDS[keyword]))
   return `The service does not document its ${[...words].join(' and ')}.`
 }
 
@@ -37,24 +41,22 @@ export function noteOf({ 'x-fidelity-note': note, 'x-fidelity-constraints': own,
  * badges, which Scalar shows, and error responses of their own. Their codes link to their entries in the console, by an
  * address relative to `/docs`.
  */
-export function withVisibleLabels(document: Json): Json {
-  const { responses } = document.components as Record<string, Record<string, Json>>
-  const paths = mapValues(document.paths as Record<string, Record<string, Json>>, methods =>
+export function withVisibleLabels(document: Document): unknown {
+  const { responses } = document.components
+  const paths = mapValues(document.paths, methods =>
     mapValues(methods, operation => ({
       ...operation,
-      responses: Object.fromEntries(
-        Object.entries(operation.responses as Record<string, Json>).map(([status, response]) => {
-          const codes = codesAt(operation['x-error-codes'] as ErrorCode[], status)
-          const shared = responses?.[String(response.$ref).split('/').at(-1) as string] ?? response
-          return [status, status === OTHERS || status >= '4' ? withCodes(shared, codes) : response]
-        }),
+      responses: mapValues(operation.responses, (response, status) =>
+        status === OTHERS || status >= '4'
+          ? withCodes(resolve(responses, response), codesAt(operation['x-error-codes'], status))
+          : response,
       ),
     })),
   )
-  return transform({ ...document, paths }) as Json
+  return transform({ ...document, paths })
 }
 
-const withCodes = (response: Json, codes: readonly ErrorCode[]): Json => ({
+const withCodes = (response: Response, codes: readonly ErrorCode[]): Response => ({
   ...response,
   description: [
     response.description,
@@ -65,7 +67,7 @@ const withCodes = (response: Json, codes: readonly ErrorCode[]): Json => ({
 function transform(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(transform)
   if (value === null || typeof value !== 'object') return value
-  const object = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, transform(member)])) as Json
+  const object: Noted & { operationId?: string } = mapValues({ ...value }, transform)
   const { 'x-fidelity': label, description, operationId } = object
   if (typeof label !== 'string') return object
   const said = [`**${label === 'documented' ? 'Documented' : 'Assumed'}.**`, noteOf(object)].filter(Boolean).join(' ')

@@ -1,13 +1,14 @@
-import type { DocumentedRoute, Json } from './routes.js'
+import type { Response, Schema } from './document.js'
+import type { DocumentedRoute } from './routes.js'
 import { isApi } from './routes.js'
 
-const parametersOf = (schema: unknown): string[] => Object.keys((schema as Json | undefined)?.properties ?? {})
+const parametersOf = (schema: Schema = {}): string[] => Object.keys(schema.properties ?? {})
 
 /**
  * Returns the links of the answer to a creation: to the operations on the created record, and to the lists that show it.
  * Both follow from the routes: the former are below the path of the creation, and their parameter is a member of the record.
  */
-export function linksOf(creation: DocumentedRoute, status: string, routes: readonly DocumentedRoute[]): Json {
+export function linksOf(creation: DocumentedRoute, status: string, routes: readonly DocumentedRoute[]): Response {
   if (status !== '201' || !isApi(creation)) return {}
   const below = routes.filter(({ url }) => url.startsWith(`${creation.url}/:`))
   const references = new Set(below.flatMap(({ schema }) => parametersOf(schema.params)))
@@ -20,7 +21,7 @@ export function linksOf(creation: DocumentedRoute, status: string, routes: reado
     : { links: Object.fromEntries(linked.map(route => [route.schema.operationId, linkTo(route, references)])) }
 }
 
-const linkTo = ({ schema }: DocumentedRoute, references: ReadonlySet<string>): Json => ({
+const linkTo = ({ schema }: DocumentedRoute, references: ReadonlySet<string>) => ({
   operationId: schema.operationId,
   description: `${schema.summary}.`,
   parameters: {

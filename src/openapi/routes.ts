@@ -1,14 +1,25 @@
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
+import type { Named, Schema } from './document.js'
 
-export type Json = Record<string, unknown>
+/** The properties of a route that has a part of a document. All its schemas are objects. */
+interface RouteSchema extends Omit<FastifySchema, 'body' | 'querystring' | 'params' | 'headers' | 'response'> {
+  operationId: string
+  summary: string
+  tags: readonly string[]
+  body?: Schema
+  querystring?: Schema
+  params?: Schema
+  headers?: Schema
+  response: Named<Schema & { content?: Named<{ schema: Schema }> }>
+}
 
 /** A route with its part of the OpenAPI document. */
 export interface DocumentedRoute {
   readonly method: string
   /** In Fastify's form, such as `/api/v1/mandates/:mandateReference`. */
   readonly url: string
-  readonly schema: FastifySchema
-  readonly config: FastifyContextConfig
+  readonly schema: RouteSchema
+  readonly config: FastifyContextConfig & { readonly form?: Schema }
 }
 
 const CONTROL_PLANE = '/_sandbox'
@@ -26,9 +37,8 @@ export function collectRoutes(app: FastifyInstance): readonly DocumentedRoute[] 
     if (schema?.operationId === undefined || schema.hide) return
     const { operationId, summary, ...rest } = schema
     // An operation of the service has the path of its area as its tag.
-    const tagged = { operationId, summary: summary as string, tags: [url.split('/')[3] as string], ...rest }
-    const described = schema.tags === undefined ? tagged : schema
-    routes.push({ method: method as string, url, schema: described, config: config as FastifyContextConfig })
+    const described = { operationId, summary, tags: [url.split('/')[3]], ...rest }
+    for (const one of [method].flat()) routes.push({ method: one, url, schema: described, config } as DocumentedRoute)
   })
   return routes
 }

@@ -1,12 +1,12 @@
-import type { Json } from '../routes.js'
-import type { Operation } from './operations.js'
+import type { Document } from '../document.js'
+import type { PlacedOperation } from './operations.js'
 import { operationsOf } from './operations.js'
 
 /**
  * Returns a short index of the operations of both documents as Markdown. Each operation links to its entry, so that a
  * reader with few tokens needs no whole document. The links are relative to `/docs`.
  */
-export const toIndex = (service: Json, control: Json): string => `# Payments Sandbox: operations
+export const toIndex = (service: Document, control: Document): string => `# Payments Sandbox: operations
 
 Each link is the entry of an operation: parameters, body, answers, error codes.
 Errors are \`{ code, field, message }\`: [all codes](_sandbox/errors).
@@ -28,7 +28,7 @@ ${linesOf(control, () => '')}
 `
 
 /** Makes one line for each resource: a path up to its last parameter. Operations with the same summary share it. */
-function linesOf(document: Json, markOf: (operation: Operation) => string): string {
+function linesOf(document: Document, markOf: (operation: PlacedOperation) => string): string {
   const resources = new Map<string, Map<string, string[]>>()
   for (const operation of operationsOf(document)) {
     const { method, path, operationId, summary } = operation
