@@ -116,7 +116,7 @@ declare module 'fastify' {
 
 /** Returns whether a client has used the public URL of the server, and not another of its names. */
 export function isPublicHost({ headers, sandbox: { host, publicUrl } }: FastifyRequest): boolean {
-  // A Host that was refused is none of its names.
+  // A refused Host is no name of the server.
   if (host === '') return !headers.host
   const { protocol, origin } = new URL(publicUrl)
   // The default port depends on the scheme.
