@@ -64,7 +64,7 @@ function read(file: string, host: string | undefined): Capture {
   const { entries, skipped, run } = capture
   if (run !== undefined && run.steeredBy.length > 0)
     throw new ConfigError(
-      `other calls have steered the run of ${file}, which its requests do not repeat: ${run.steeredBy.join(', ')}.`,
+      `${file} cannot be replayed: other calls have steered its run, and it does not contain them: ${run.steeredBy.join(', ')}.`,
     )
   if (entries.length === 0) throw new ConfigError(`${file} has no request of the interface.${skippedText(skipped)}`)
   return capture

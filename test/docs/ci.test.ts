@@ -66,8 +66,10 @@ t.test('ci, Without Node: the lines of both jobs, the fixture of pytest and the 
   t.equal(lines.length, 2)
   // A test that fails leaves its evidence, and that of the page passes.
   writeFileSync(join(folder, 'test_fails.py'), 'def test_fails(token):\n    assert False\n')
+  // It has no client, so no evidence.
+  writeFileSync(join(folder, 'test_unit.py'), 'def test_unit():\n    assert 1 == 2\n')
   const [job, java] = await Promise.all([run(lines.join('\n')), run('java Returns.java')])
-  t.match(job, { code: 1, stdout: /1 failed, 1 passed/ })
+  t.match(job, { code: 1, stdout: /2 failed, 1 passed/ })
   t.match(java, { code: 0, stdout: 'returned\n' })
   const [evidence = '', ...others] = readdirSync(join(folder, 'evidence'))
   t.same(others, [])

@@ -21,6 +21,7 @@ async function run(app: FastifyInstance) {
   const { body } = await client.post('/api/v1/payout-links', payoutLink())
   await client.control('POST', '/clock/advance', { by: 'PT2H' })
   await client.get('/api/v1/mandates')
+  await client.control('POST', '/tokens')
   await requestToken(app, { client_id: 'ci', client_secret: 'wrong' })
   const late = await connect(app, 'ci')
   await late.patch(`/api/v1/payout-links/${body.payoutLinkId}/cancel`, { cancellationComment: 'x' })

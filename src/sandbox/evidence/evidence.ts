@@ -96,7 +96,7 @@ const lineOf = ({ seq, method, path, status, responseBody }: LoggedExchange) =>
 function detailsOf({ responseBody, hints, faults }: LoggedExchange): string[] {
   const { message, field } = Object(responseBody)
   return [
-    ...(message === undefined ? [] : [`${field ? `${field}: ` : ''}${message}`]),
+    ...(message === undefined ? [] : [field && !message.startsWith(field) ? `${field}: ${message}` : message]),
     ...hints.map(hint => `hint: ${hint}`),
     ...faults.map(({ id, kind }) => `${id} fired: ${kind}`),
   ]

@@ -6,7 +6,7 @@ import { clientOf } from '../../storage/client-lock.js'
 export type Steering = Map<string, Set<string>>
 
 /** The calls that need not be repeated: a log shows the times of its requests, and they do not depend on the others. */
-const HARMLESS = /^\/_sandbox\/(?:clock|requests|credentials|reset|fork|clients|console)\b/
+const HARMLESS = /^\/_sandbox\/(?:(?:clock|requests|credentials|reset|fork|clients|console)\b|tokens$)/
 
 /** Notes a call of the control plane, or of the page of a payout link, that has changed a client. */
 export function noteSteering(steering: Steering, request: FastifyRequest, { statusCode }: FastifyReply): void {
