@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { build } from 'esbuild'
 
 const OUTPUT = 'dist/assets/console'
-const ENTRIES = { console: 'src/console/main.tsx', style: 'src/console/console.css' }
+const ENTRIES = { console: 'src/console/main.tsx', style: 'src/console/style.css' }
 
 rmSync(OUTPUT, { recursive: true, force: true })
 export const { metafile } = await build({

@@ -107,7 +107,7 @@ const reference = shellOf({
     '<span id="note" role="status">Calls act as <a href="{{root}}_sandbox/console/sandbox{{query}}">{{client}}</a>.</span> ' +
     '<a href="{{root}}docs/guide{{query}}">Guide</a> <a href="{{root}}docs/document.pdf" download>A PDF to upload</a>',
   content:
-    '<main id="main" class="reference"><div id="reference"></div></main><noscript>The reference needs JavaScript. The documents are ' +
+    '<div id="main"><div id="reference"></div></div><noscript>The reference needs JavaScript. The documents are ' +
     '<a href="{{root}}openapi.json">/openapi.json</a> and <a href="{{root}}_sandbox/openapi.json">/_sandbox/openapi.json</a>.' +
     '</noscript><script src="{{root}}docs/scalar.js"></script><script type="module" src="{{root}}docs/page.js"></script>',
 })

@@ -30,16 +30,19 @@ function decode(segment: string): string {
   }
 }
 
+/** Writes parameters as a query. Those without a value are left out. */
+export const queryOf = (values: Readonly<Record<string, string | undefined>>): string =>
+  `${new URLSearchParams(Object.entries(values).filter((pair): pair is [string, string] => !!pair[1]))}`
+
 /** Returns the address of a page. A path that begins with `../` is one of the server, such as `../docs`. */
 export function addressOf(
   path: string,
   client: string,
   query: Readonly<Record<string, string | undefined>> = {},
 ): string {
-  const given = Object.entries({ client, ...query }).filter(([, value]) => value !== undefined && value !== '')
   const base = path.startsWith('../') ? new URL(path.slice(3), ROOT).href : CONSOLE + path
   const [page, hash] = base.split('#')
-  return `${page}?${new URLSearchParams(given as [string, string][])}${hash === undefined ? '' : `#${hash}`}`
+  return `${page}?${queryOf({ client, ...query })}${hash === undefined ? '' : `#${hash}`}`
 }
 
 /** Returns a path of segments, such as `/collections/COL-0001`; undefined: a text is not valid Unicode, which is invalid in a URL. */

@@ -18,8 +18,10 @@ export class CallError extends Error implements Refusal {
 
 const AWAY = 'The server is away. This page catches up when it is back.'
 
-/** Fetches a path of the server. Rejects with a CallError. */
-async function request(path: string, options: RequestInit): Promise<{ answer: Response; body: unknown }> {
+const FOREIGN = 'The answer does not come from the sandbox.'
+
+/** Fetches a path of the server as a text. Rejects with a CallError. */
+async function request(path: string, options: RequestInit): Promise<string> {
   let answer: Response
   let text: string
   try {
@@ -29,27 +31,30 @@ async function request(path: string, options: RequestInit): Promise<{ answer: Re
     if ((error as Error).name === 'AbortError') throw error
     throw new CallError(0, 'NO_ANSWER', null, AWAY)
   }
-  let body: unknown
+  if (answer.ok) return text
+  const { code = 'NO_JSON', field = null, message = FOREIGN } = Object(parse(text, answer.status)) as Partial<Refusal>
+  throw new CallError(answer.status, code, field, message)
+}
+
+function parse(text: string, status = 200): unknown {
   try {
-    body = text === '' ? {} : JSON.parse(text)
+    return text === '' ? {} : JSON.parse(text)
   } catch {
-    throw new CallError(answer.status, 'NO_JSON', null, 'The answer does not come from the sandbox.')
+    throw new CallError(status, 'NO_JSON', null, FOREIGN)
   }
-  if (answer.ok) return { answer, body }
-  const { code, field, message } = body as Partial<Refusal>
-  const known = typeof message === 'string' ? message : 'The answer does not come from the sandbox.'
-  throw new CallError(answer.status, code ?? 'NO_JSON', field ?? null, known)
 }
 
 /** Adds the client to a path of the control plane. */
 export const withClient = (path: string, client: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ client })}`
 
+/** Reads a path of the control plane as a text. Rejects with a CallError. */
+export const readText = (path: string, signal?: AbortSignal): Promise<string> =>
+  request(path, { headers: { accept: 'application/json' }, ...(signal && { signal }) })
+
 /** Reads a path of the control plane. Rejects with a CallError. */
-export async function read<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const { body } = await request(path, { headers: { accept: 'application/json' }, ...(signal && { signal }) })
-  return body as T
-}
+export const read = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  parse(await readText(path, signal)) as T
 
 /** Whether a request is one of the API: it needs a token of the client, and is in the request log. */
 export const isOfApi = ({ path }: Pick<SentCall, 'path'>): boolean => path.startsWith('/api/')
@@ -61,40 +66,29 @@ const GLOBAL = /^\/_sandbox\/(clients\/|openapi)/
 export const targetOf = (call: SentCall, client: string): string =>
   isOfApi(call) || GLOBAL.test(call.path) ? call.path : withClient(call.path, client)
 
-/** Sends a call as a client, and says that the console has sent it. Rejects with a CallError. */
-export async function send(call: SentCall, client: string): Promise<{ body: unknown; requestId: string | null }> {
+/** Sends a call as a client, and says that the console has sent it. Returns its answer, or rejects with a CallError. */
+export async function send(call: SentCall, client: string): Promise<unknown> {
   const { method, region, body } = call
   const headers: Record<string, string> = { accept: 'application/json', 'sandbox-sender': 'console' }
   if (isOfApi(call)) {
-    const { access_token: token } = await issueToken(client)
-    headers.authorization = `Bearer ${token}`
+    // It needs no secret, meets no fault and is in no log.
+    const token = await request(withClient('/_sandbox/tokens', client), { method: 'POST' })
+    headers.authorization = `Bearer ${(parse(token) as { access_token: string }).access_token}`
     if (region !== undefined) headers['x-region'] = region
   }
   if (body !== undefined) headers['content-type'] = 'application/json'
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
-    const { answer, body: content } = await request(targetOf(call, client), {
-      method,
-      headers,
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    return { body: content, requestId: answer.headers.get('x-request-id') }
+    return parse(await request(targetOf(call, client), { method, headers, ...(text !== undefined && { body: text }) }))
   } catch (error) {
-    if (error instanceof CallError && error.status === 0) {
-      const message = isOfApi(call)
-        ? 'No answer came. A fault may have taken it away: the page of the request shows whether it was applied.'
-        : 'No answer came. Look for the effect before you send it again.'
-      throw new CallError(0, 'NO_ANSWER', null, message)
-    }
-    throw error
+    if (!(error instanceof CallError) || error.status !== 0) throw error
+    const message = isOfApi(call)
+      ? 'No answer came. A fault may have taken it away: the page of the request shows whether it was applied.'
+      : 'No answer came. Look for the effect before you send it again.'
+    throw new CallError(0, 'NO_ANSWER', null, message)
   } finally {
     live.refresh()
   }
-}
-
-/** Issues a token of a client, which needs no secret, meets no fault and is in no log. */
-export async function issueToken(client: string): Promise<{ readonly access_token: string }> {
-  const { body } = await request(withClient('/_sandbox/tokens', client), { method: 'POST' })
-  return body as { access_token: string }
 }
 
 /** The seconds after which the page is read again if nothing has happened: the clock and settings make no event. */
@@ -130,6 +124,10 @@ export const live = {
 
 /** The number behind any event: a list after it has only `last`. */
 const NONE = 281_474_976_710_656
+
+/** Reads the number of the latest event of a client. */
+export const readLast = async (client: string): Promise<number> =>
+  (await read<{ last: number }>(withClient(`/_sandbox/events?after=${NONE}`, client))).last
 
 async function loop(signal: AbortSignal, pathOf: (after: number) => string, isOfEvents: boolean) {
   const { client } = live

@@ -2,8 +2,10 @@
 import type { ComponentChildren } from 'preact'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
+import { toWords } from '../core/words.js'
 import type { Address } from './address.js'
 import { addressOf, pathOf } from './address.js'
+import { useAnswer, withClient } from './api.js'
 import type { AnyRecord, Client, Clock, Event, Kind } from './types.js'
 
 export interface App {
@@ -12,6 +14,8 @@ export interface App {
   readonly clients: readonly Client[]
   readonly kinds: readonly Kind[]
   readonly clock: Clock | undefined
+  /** The reason codes with their names. */
+  readonly reasons: readonly { readonly code: string; readonly name: string }[]
   /** Whether the control plane asks for a token: commands then contain it. */
   readonly isLocked: boolean
   /** Goes to the address of a page. `replaces`: the way back leads past it. */
@@ -22,12 +26,22 @@ export interface App {
 
 export const AppContext = createContext<App>(undefined as unknown as App)
 
-/** Returns the app, with its links for the present client. */
+/** Returns the app, with the present client as it is listed, and links for it. */
 export function useApp() {
   const app = useContext(AppContext)
   const href = (path: string, query?: Readonly<Record<string, string | undefined>>) =>
     addressOf(path, app.client, query)
-  return { ...app, href }
+  const own: Partial<Client> = app.clients.find(({ clientId }) => clientId === app.client) ?? {}
+  /** Returns a reason code with its name, such as `AM04 insufficient funds`. */
+  const reasonOf = (code: string) =>
+    `${code} ${toWords(app.reasons.find(one => one.code === code)?.name ?? '').trim()}`.trim()
+  return { ...app, own, href, reasonOf }
+}
+
+/** Reads a path of the control plane for the present client, as `useAnswer`. */
+export function useOwn<T>(path: string | undefined, isFixed = false) {
+  const { client } = useContext(AppContext)
+  return useAnswer<T>(path && withClient(path, client), isFixed)
 }
 
 /** Returns the path of the pages of a kind, such as `/payout-links`. */

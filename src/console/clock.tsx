@@ -1,9 +1,9 @@
 /** The clock of the client, on every page: what comes next, ways forward, a forecast of each jump, and the way back. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { CallError, live, read, send, useAnswer, withClient } from './api.js'
-import { RecordLink, useApp } from './app.js'
+import { live, readLast, readText, withClient } from './api.js'
+import { RecordLink, useApp, useOwn } from './app.js'
 import { formatDate, formatMoment, paceOf } from './format.js'
-import { SameCall } from './forms.js'
+import { SameCall, useSend } from './forms.js'
 import { sentenceOf, transitionsOf } from './notices.js'
 import { Choice, Status } from './parts.js'
 import type { Advanced, Clock, Coming, SentCall } from './types.js'
@@ -21,23 +21,19 @@ interface Kept {
   readonly client: string
   readonly state: string
   readonly last: number
-  readonly now: string
+  readonly now: number
 }
 
 type Jump = Readonly<Record<string, string | boolean>>
 
-const advance = (body: Jump, isDry = false): SentCall => ({
-  method: 'POST',
-  path: PATH,
-  body: isDry ? { ...body, dryRun: true } : body,
-})
+const advance = (body: Jump): SentCall => ({ method: 'POST', path: PATH, body })
 
 export function ClockBar() {
-  const { client, clock, clients, kinds, say } = useApp()
-  const { data: upcoming } = useAnswer<{ data: Coming[] }>(client && withClient('/_sandbox/upcoming?limit=1', client))
-  const [asked, setAsked] = useState<{ body: Jump; answer?: Advanced; error?: CallError; isLong: boolean }>()
+  const { client, clock, own, kinds, say } = useApp()
+  const { data: upcoming } = useOwn<{ data: Coming[] }>('/_sandbox/upcoming?limit=1')
+  const { act } = useSend()
+  const [asked, setAsked] = useState<{ body: Jump; answer: Advanced; isLong: boolean }>()
   const [kept, setKept] = useState<Kept>()
-  const [isBusy, setBusy] = useState(false)
   const [to, setTo] = useState<string>()
   const now = useNow(clock)
   const confirm = useRef<HTMLButtonElement>(null)
@@ -50,58 +46,36 @@ export function ClockBar() {
   const target = to ?? new Date(now + ahead).toISOString().slice(0, 19)
   const canUndo = kept !== undefined && kept.client === client && kept.last === live.last
 
-  /** Does something, and reports a refusal as a notice. */
-  const attempt = async (work: () => Promise<void>) => {
-    if (isBusy) return
-    setBusy(true)
-    try {
-      await work()
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error
-      say(`${error.code}: ${error.message}`, true)
-    } finally {
-      setBusy(false)
-    }
-  }
   const ask = (body: Jump) =>
-    attempt(async () => {
-      const answer = (await send(advance(body, true), client)).body as Advanced
-      const isLong = Date.parse(answer.now) - now > YEAR_MS
-      setAsked({ body, answer, isLong })
+    act(advance({ ...body, dryRun: true }), answered => {
+      const answer = answered as Advanced
+      setAsked({ body, answer, isLong: Date.parse(answer.now) - now > YEAR_MS })
     })
-  const jump = (body: Jump) =>
-    attempt(async () => {
-      const state = await stateToKeep()
-      const { body: answer } = await send(advance(body), client)
+  async function jump(body: Jump) {
+    // Without the state, the jump has no way back.
+    const state = await stateToKeep().catch(() => undefined)
+    await act(advance(body), async answer => {
       setAsked(undefined)
       setTo(undefined)
-      const { last } = await read<{ last: number }>(withClient(`/_sandbox/events?after=${END}`, client))
-      live.last = last
-      setKept(state === undefined ? undefined : { client, state, last, now: clock.now })
+      live.last = await readLast(client)
+      setKept(state === undefined ? undefined : { client, state, last: live.last, now })
       say(sentenceOf(kinds, PATH, answer))
     })
+  }
   /** Reads the state, if the client is small enough. */
   async function stateToKeep(): Promise<string | undefined> {
-    const { last } = await read<{ last: number }>(withClient(`/_sandbox/events?after=${END}`, client))
-    const counts = clients.find(({ clientId }) => clientId === client)?.counts ?? {}
-    const records = Object.values(counts).reduce((all, count) => all + count, 0)
-    if (records + last > MOST_KEPT) return undefined
-    return JSON.stringify(await read(withClient('/_sandbox/state', client)))
+    const records = Object.values(own.counts ?? {}).reduce((all, count) => all + count, 0)
+    if (records + (await readLast(client)) > MOST_KEPT) return undefined
+    return readText(withClient('/_sandbox/state', client))
   }
-  const undo = () =>
-    attempt(async () => {
-      const { state, now } = kept as Kept
-      await send({ method: 'PUT', path: '/_sandbox/state', body: state }, client)
+  const undo = ({ state, now }: Kept) =>
+    act({ method: 'PUT', path: '/_sandbox/state', body: state }, () => {
       setKept(undefined)
-      say(`The jump is undone. The clock shows ${formatMoment(Date.parse(now))} again.`)
+      say(`The jump is undone. The clock shows ${formatMoment(now)} again.`)
     })
-  const change = (body: object) =>
-    attempt(async () => {
-      const call = { method: 'PATCH', path: '/_sandbox/clock', body }
-      say(sentenceOf(kinds, call.path, (await send(call, client)).body))
-    })
+  const change = (body: object) => act({ method: 'PATCH', path: '/_sandbox/clock', body })
   const button = (label: string, body: Jump) => (
-    <button type="button" class="small plain" aria-disabled={isBusy} onClick={() => ask(body)}>
+    <button type="button" class="small plain" onClick={() => ask(body)}>
       {label}
     </button>
   )
@@ -175,20 +149,20 @@ export function ClockBar() {
             </div>
           </details>
           {canUndo && (
-            <button type="button" class="small" onClick={undo}>
+            <button type="button" class="small" onClick={() => undo(kept)}>
               Undo
             </button>
           )}
         </div>
       </div>
-      {asked?.answer && (
+      {asked && (
         <div class="asked" role="status">
           <p>
             {formatMoment(Date.parse(asked.answer.now))}:{' '}
             {asked.answer.transitions.length === 0 ? 'nothing is due until then.' : `${transitionsOf(asked.answer)}.`}
             {asked.isLong && <strong> That is more than a year.</strong>}
           </p>
-          <button ref={confirm} type="button" class="small" aria-disabled={isBusy} onClick={() => jump(asked.body)}>
+          <button ref={confirm} type="button" class="small" onClick={() => jump(asked.body)}>
             {asked.isLong ? 'Advance by more than a year' : 'Advance'}
           </button>
           <button type="button" class="small plain" onClick={() => setAsked(undefined)}>
@@ -199,9 +173,6 @@ export function ClockBar() {
     </section>
   )
 }
-
-/** A number behind every event: a list after it tells only the last one. */
-const END = 281_474_976_710_656
 
 /** Returns the time of a clock. One that runs ticks. */
 function useNow(clock: Clock | undefined): number {

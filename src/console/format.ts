@@ -1,4 +1,6 @@
 /** Texts of values: times, amounts, labels, states and causes. */
+import { toTitle, toWords } from '../core/words.js'
+import type { AnyRecord } from './types.js'
 
 const moments = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
@@ -33,11 +35,6 @@ export const formatAmount = (amount: unknown, currency: unknown): string =>
 /** Whether a member of a record is an amount, by its path. */
 export const isAmount = (path: string): boolean => /(^|\.|\w+)(amount|balance)$/i.test(path)
 
-/** Writes a name in camel case as words: `payoutLink` as `payout link`. */
-export const toWords = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
-
-export const toTitle = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
-
 /** Writes the path of a member as a label, such as `Debtor IBAN`. The effect of a fault needs no name. */
 export function toLabel(path: string): string {
   const words = toWords(path.replace(/^effect\./, '').replaceAll('.', ' '))
@@ -50,6 +47,10 @@ export const counted = (count: number, noun: string): string => (count === 1 ? `
 /** Returns the member of a value at a path such as `debtor.name`; undefined: it has none. */
 export const memberAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((at, name) => (Object.hasOwn(Object(at), name) ? Object(at)[name] : undefined), value)
+
+/** Whether a record has the given members. */
+export const hasMembers = (record: AnyRecord, members: AnyRecord): boolean =>
+  Object.entries(members).every(([name, value]) => record[name] === value)
 
 /** Describes the pace of a clock, such as `in real time` and `1 hour a second`. */
 export function paceOf(rate = 1): string {
@@ -74,6 +75,3 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
 
 /** Names the cause of a transition. */
 export const causeOf = (cause: string): string => CAUSES.get(cause) ?? cause
-
-/** Parses text with code in backticks. Every second part is code. */
-export const partsOfCode = (text: string): readonly string[] => text.split('`')

@@ -1,12 +1,12 @@
 /** Actions: buttons and forms that send a call, each with the command of the very request that it sends. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { toCurl } from '../sandbox/request-log/snippets.js'
 import { ROOT } from './address.js'
-import { CallError, isOfApi, read, send, targetOf } from './api.js'
+import { CallError, isOfApi, read, send, targetOf, useLoaded } from './api.js'
 import { type App, useApp } from './app.js'
-import { toCurl } from './curl.js'
 import { sentenceOf } from './notices.js'
-import { Choice, Copyable } from './parts.js'
+import { Choice, Copyable, Refused, Select } from './parts.js'
 import type { Choices, Described, Document, Field, Schema } from './schema.js'
 import { bodyOf, describe, fieldsOf, isOf } from './schema.js'
 import type { SentCall } from './types.js'
@@ -24,20 +24,8 @@ export function documentOf(call: Pick<SentCall, 'path'>): Promise<Document> {
 
 /** Returns the operation of a call; undefined: it is not read yet. */
 export function useOperation(call: Pick<SentCall, 'method' | 'path'> | undefined): Described | undefined {
-  const [found, setFound] = useState<Described>()
-  const [method, path] = [call?.method, call?.path]
-  useEffect(() => {
-    if (method === undefined || path === undefined) return
-    let isCurrent = true
-    documentOf({ path }).then(
-      document => isCurrent && setFound(describe(document, { method, path })),
-      () => undefined,
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [method, path])
-  return found
+  const key = call && `${call.method} ${call.path}`
+  return useLoaded(key, async () => call && describe(await documentOf(call), call), true).data
 }
 
 /** Returns the command of a call, as it is sent. Tokens are variables. */
@@ -70,51 +58,42 @@ export interface Action {
   /** The texts of labels, where they do not follow from the path. */
   readonly labels?: Readonly<Record<string, string>>
   readonly look?: 'primary' | 'plain' | 'danger'
+  /** Whether the fields are in one line, without hints. */
+  readonly isLine?: boolean
   /** Called with the answer. Without it, the notice describes the answer. */
-  readonly onDone?: (body: unknown, requestId: string | null) => void
+  onDone?(body: unknown): void | Promise<void>
 }
 
 /** Sends a call, and tells how it ended. One call at a time. */
 export function useSend() {
-  const app = useApp()
+  const { client, kinds, say } = useApp()
   const [error, setError] = useState<CallError>()
   const isSending = useRef(false)
   const act = async (call: SentCall, onDone?: Action['onDone']): Promise<boolean> => {
     if (isSending.current) return false
     isSending.current = true
     try {
-      const { body, requestId } = await send(call, app.client)
+      const body = await send(call, client)
       setError(undefined)
-      if (onDone === undefined) app.say(sentenceOf(app.kinds, call.path, body))
-      else onDone(body, requestId)
+      if (onDone === undefined) say(sentenceOf(kinds, call.path, body))
+      else await onDone(body)
       return true
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (error.status === 401 && !isOfApi(call)) location.reload()
       setError(error)
-      app.say(`${error.code}: ${error.message}`, true)
+      say(`${error.code}: ${error.message}`, true)
       return false
     } finally {
       isSending.current = false
     }
   }
-  return { act, error, clear: () => setError(undefined) }
+  return { act, error }
 }
 
 /** The form of an action. A refusal is shown at its field, which gets the focus. */
-export function Form({ action }: { action: Action }) {
-  const {
-    id,
-    label,
-    call,
-    fields: paths,
-    more = [],
-    choices = {},
-    labels = {},
-    schema,
-    look = 'plain',
-    onDone,
-  } = action
+export function Form(action: Action) {
+  const { id, label, call, fields: paths, more = [], choices, labels = {}, schema, look = 'plain', isLine } = action
   const hasFields = paths !== undefined
   const { act, error } = useSend()
   const operation = useOperation(hasFields && schema === undefined ? call : undefined)
@@ -122,64 +101,58 @@ export function Form({ action }: { action: Action }) {
   const [texts, setTexts] = useState<ReadonlyMap<string, string>>(new Map())
   const [region, setRegion] = useState<string>()
   const form = useRef<HTMLFormElement>(null)
-  const keepsOmitted = call.method === 'PUT' || call.method === 'PATCH'
   const listed = (names: readonly string[] | undefined): readonly Field[] =>
     body === undefined ? [] : fieldsOf(body, call.body, names, choices)
   const shown = hasFields ? listed(paths === 'all' ? undefined : paths) : []
-  const folded = more.length > 0 ? listed(more) : []
+  const folded = listed(more)
   const fields = [...shown, ...folded]
+  const hasHints = fields.length > 1 && !isLine
   const regions = operation?.regions ?? []
   const sent: SentCall = {
     ...call,
     ...(regions.length > 0 && { region: region ?? call.region ?? regions[0] }),
-    ...(hasFields && { body: bodyOf(fields, texts, call.body, keepsOmitted) }),
+    ...(hasFields && { body: bodyOf(fields, texts, call.body, ['PUT', 'PATCH'].includes(call.method)) }),
   }
-  const isAtField = error !== undefined && fields.some(field => isOf(field, error))
+  const errorOf = (field: Field) => (error !== undefined && isOf(field, error) ? error : undefined)
   useEffect(() => {
     if (error !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid], .error')?.focus()
   }, [error])
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    if (!(await act(sent, onDone))) return
-    setTexts(new Map())
+    if (await act(sent, action.onDone)) setTexts(new Map())
   }
-  const type = (path: string, text: string) => setTexts(new Map(texts).set(path, text))
   const fieldOf = (field: Field) => (
     <FormField
       key={field.path}
-      form={id}
+      id={`${id}-${field.path}`}
       field={{ ...field, label: labels[field.path] ?? field.label }}
       text={texts.get(field.path) ?? field.value}
-      error={error !== undefined && isOf(field, error) ? error : undefined}
-      hasHint={fields.length > 1}
-      onType={text => type(field.path, text)}
+      error={errorOf(field)}
+      hint={hasHints ? field.hint : ''}
+      onType={text => setTexts(new Map(texts).set(field.path, text))}
     />
   )
   return (
     <div class={hasFields ? 'form' : 'form button-form'}>
-      <form ref={form} id={id} onSubmit={submit} class={fields.length > 1 ? 'fields' : 'action'} noValidate>
-        {regions.length > 1 && hasFields && (
-          <div class="field">
-            <Choice
-              id={`${id}-region`}
-              label="Region"
-              options={regions.map(one => [one, one])}
-              value={sent.region ?? ''}
-              onChange={setRegion}
-            />
-            <p class="hint">The header x-region.</p>
-          </div>
+      <form ref={form} id={id} onSubmit={submit} class={hasHints ? 'fields' : 'action'} noValidate>
+        {regions.length > 1 && (
+          <Choice
+            id={`${id}-region`}
+            label="Region"
+            options={regions.map(one => [one, one])}
+            value={sent.region ?? ''}
+            onChange={setRegion}
+            hint="The header x-region."
+          />
         )}
         {shown.map(fieldOf)}
         {folded.length > 0 && (
-          <details class="more" open={isAtField && folded.some(field => isOf(field, error as CallError))}>
+          <details class="more" open={folded.some(errorOf)}>
             <summary>More fields</summary>
             <div class="fields">{folded.map(fieldOf)}</div>
           </details>
         )}
-        {error !== undefined && !isAtField && (
-          <Refused id={`${id}-error`} {...error} code={error.code} message={error.message} />
-        )}
+        {error !== undefined && !fields.some(errorOf) && <Refused id={`${id}-error`} error={error} />}
         <button type="submit" class={look} disabled={hasFields && body === undefined}>
           {label}
         </button>
@@ -205,63 +178,60 @@ export function SameCall({ calls }: { calls: readonly (readonly [label: Componen
   )
 }
 
-/** Buttons without fields, with their commands below. */
-export const Actions = ({ actions }: { actions: readonly Action[] }) => (
-  <>
-    <div class="actions">
-      {actions.map(action => (
-        <Form key={action.id} action={action} />
-      ))}
-    </div>
-    {actions.some(({ fields }) => fields === undefined) && (
-      <SameCall calls={actions.filter(({ fields }) => fields === undefined).map(({ label, call }) => [label, call])} />
-    )}
-  </>
-)
+/** Buttons and small forms, with the commands of the buttons below. */
+export function Actions({ actions }: { actions: readonly Action[] }) {
+  const buttons = actions.filter(({ fields }) => fields === undefined)
+  return (
+    <>
+      <div class="actions">
+        {actions.map(action => (
+          <Form key={action.id} {...action} />
+        ))}
+      </div>
+      {buttons.length > 0 && <SameCall calls={buttons.map(({ label, call }) => [label, call])} />}
+    </>
+  )
+}
 
 interface FormFieldProps {
-  readonly form: string
+  readonly id: string
   readonly field: Field
   readonly text: string
   readonly error: CallError | undefined
-  readonly hasHint: boolean
+  /** Empty: none. */
+  readonly hint: string
   onType(text: string): void
 }
 
 /** One field: a list where the values are known, else a text. */
-export function FormField({ form, field, text, error, hasHint, onType }: FormFieldProps) {
-  const { path, label, schema, input, options } = field
-  const id = `${form}-${path}`
-  const hint = hasHint ? field.hint : ''
+function FormField({ id, field, text, error, hint, onType }: FormFieldProps) {
+  const { label, schema, input, options } = field
+  const [example] = schema.examples ?? []
   const rest = {
-    'aria-invalid': error === undefined ? undefined : ('true' as const),
+    'aria-invalid': error && ('true' as const),
     'aria-describedby': [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined,
   }
-  const example = schema.examples?.[0]
+  const typed = {
+    ...{ id, value: text, ...rest },
+    onInput: (event: { currentTarget: { value: string } }) => onType(event.currentTarget.value),
+  }
   return (
     <div class="field">
+      <label for={id}>{label}</label>
       {options ? (
-        <Choice id={id} label={label} options={options} value={text} onChange={onType} rest={rest} />
+        <Select id={id} options={options} value={text} onChange={onType} rest={rest} />
+      ) : input === 'list' ? (
+        <textarea {...typed} rows={3} />
       ) : (
-        <>
-          <label for={id}>{label}</label>
-          {input === 'list' ? (
-            <textarea {...rest} id={id} rows={3} value={text} onInput={event => onType(event.currentTarget.value)} />
-          ) : (
-            <input
-              {...rest}
-              id={id}
-              type={input as 'text'}
-              autocomplete="off"
-              step={input === 'datetime-local' ? 1 : undefined}
-              value={text}
-              placeholder={example === undefined ? undefined : `Such as ${String(example)}`}
-              onInput={event => onType(event.currentTarget.value)}
-            />
-          )}
-        </>
+        <input
+          {...typed}
+          type={input as 'text'}
+          autocomplete="off"
+          step={input === 'datetime-local' ? 1 : undefined}
+          placeholder={example === undefined ? undefined : `Such as ${String(example)}`}
+        />
       )}
-      {error && <Refused id={`${id}-error`} code={error.code} message={error.message} />}
+      {error && <Refused id={`${id}-error`} error={error} />}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -270,9 +240,3 @@ export function FormField({ form, field, text, error, hasHint, onType }: FormFie
     </div>
   )
 }
-
-const Refused = ({ id, code, message }: { id: string; code: string; message: string }) => (
-  <p class="error" id={id} role="alert" tabIndex={-1}>
-    <code>{code}</code> {message}
-  </p>
-)

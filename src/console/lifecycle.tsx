@@ -1,7 +1,8 @@
 /** The lifecycle of a record as a drawing: the present state filled, the way so far solid with its times, the forecast dashed. */
+import { useEffect, useRef } from 'preact/hooks'
 import { formatMoment, partsOf, toneOf } from './format.js'
 import { Scroll } from './parts.js'
-import type { Event, Kind, Step } from './types.js'
+import type { Event, Explained, Kind, Step } from './types.js'
 
 const WIDTH = 136
 const HEIGHT = 44
@@ -82,14 +83,15 @@ interface LifecycleProps {
   /** Unique in the page. */
   readonly id: string
   readonly lifecycle: Lifecycle
-  readonly status: string
-  readonly timeline: readonly Event[]
-  readonly forecast: readonly Step[]
+  /** Absent: there is no record yet. */
+  readonly explained?: Explained | undefined
 }
 
 const ORDER = ['possible', 'next', 'taken']
 
-export function LifecycleDrawing({ id, lifecycle, status, timeline, forecast }: LifecycleProps) {
+export function LifecycleDrawing({ id, lifecycle, explained }: LifecycleProps) {
+  const { record, timeline = [], forecast = [] } = explained ?? {}
+  const status = String(record?.status ?? '')
   const places = placesOf(lifecycle)
   const reached = reachedIn(timeline)
   const coming = new Map(forecast.map(({ to, at }) => [to, at]))
@@ -103,6 +105,13 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, forecast }: 
       look: isTaken(from, to) ? 'taken' : isComing(from, to) ? 'next' : 'possible',
     }))
     .sort((one, other) => ORDER.indexOf(one.look) - ORDER.indexOf(other.look))
+  const drawing = useRef<SVGSVGElement>(null)
+  const presentX = (places.get(status)?.x ?? 0) * STEP_X
+  // A narrow screen shows the present state first.
+  useEffect(() => {
+    const scroll = drawing.current?.parentElement
+    if (scroll) scroll.scrollLeft = presentX + WIDTH / 2 - scroll.clientWidth / 2
+  }, [presentX])
   const all = [...places.values()]
   const depths = edges.map(({ ends }) => depthOf(...ends))
   const top = Math.min(0, ...depths) - 2
@@ -111,6 +120,7 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, forecast }: 
   return (
     <Scroll class="scroll lifecycle" label="The states and the way so far">
       <svg
+        ref={drawing}
         viewBox={`-2 ${top} ${width} ${height}`}
         width={width}
         height={height}
@@ -168,5 +178,6 @@ function toText(status: string, reached: ReadonlyMap<string, string>, forecast: 
   const on = (to: string, at: string) => `${to} on ${formatMoment(Date.parse(at))}`
   const way = [...reached].map(([to, at]) => on(to, at)).join(', ')
   const then = forecast.map(({ to, at }) => on(to, at)).join(', ')
+  if (status === '') return 'The states and the ways between them.'
   return `The state is ${status}.${way && ` The way so far: ${way}.`} ${then === '' ? 'Nothing happens by itself.' : `Next: ${then}.`}`
 }

@@ -2,10 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Address } from './address.js'
 import { addressOf, CONSOLE, parseAddress } from './address.js'
 import { live, read, useAnswer, withClient } from './api.js'
-import { type App, AppContext, pageOf } from './app.js'
+import { type App, AppContext, pageOf, useApp, useOwn } from './app.js'
 import { ClockBar } from './clock.js'
 import { pageFor } from './pages.js'
 import { Choice } from './parts.js'
@@ -19,6 +18,7 @@ const MOST_CLIENTS = 100
 interface Basics {
   readonly kinds: readonly Kind[]
   readonly clients: readonly Client[]
+  readonly reasons: readonly { readonly code: string; readonly name: string }[]
   readonly isLocked: boolean
 }
 
@@ -68,7 +68,7 @@ function Program({ basics }: { basics: Basics }) {
       requestAnimationFrame(() => main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true }))
     }
     const say = (text: ComponentChildren, isRefused = false) => setNotice({ text, isRefused, path: location.pathname })
-    return { address, client, clients, kinds: basics.kinds, isLocked: basics.isLocked, clock, go, say }
+    return { ...basics, address, client, clients, clock, go, say }
   }, [address, client, clients, clock, basics])
 
   useEffect(() => {
@@ -96,7 +96,7 @@ function Program({ basics }: { basics: Basics }) {
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Header address={address} />
+      <Header />
       <ClockBar />
       <main id="main" ref={main}>
         <h1 tabIndex={-1}>{page.title}</h1>
@@ -118,63 +118,53 @@ const Gone = () => (
   </section>
 )
 
-/** The entries of the navigation. */
-function Header({ address }: { address: Address }) {
+/** The navigation, the search, and the choice of the client. */
+function Header() {
+  const { address, client, clients, kinds, go, href } = useApp()
   const { path, segments } = address
   const [entry = ''] = segments
+  const records = kinds.map(pageOf)
+  const entries: readonly (readonly [name: string, path: string, isCurrent: boolean])[] = [
+    ['Overview', '', path === ''],
+    ['Records', records[1] ?? '', records.includes(`/${entry}`)],
+    ['Requests', '/requests', entry === 'requests' || entry === 'errors'],
+    ['Failures', '/failures', entry === 'failures'],
+    ['Sandbox', '/sandbox', ['sandbox', 'coverage', 'client'].includes(entry)],
+    ['Docs', '../docs/guide', false],
+  ]
+  const shown = [...new Set([client, ...clients.slice(0, MOST_CLIENTS).map(({ clientId }) => clientId)])].sort()
   return (
-    <AppContext.Consumer>
-      {({ client, clients, kinds, go }) => {
-        const records = kinds.map(kind => pageOf(kind))
-        const entries: [name: string, path: string, isCurrent: boolean][] = [
-          ['Overview', '', path === ''],
-          ['Records', records[1] ?? '/records', records.includes(`/${entry}`)],
-          ['Requests', '/requests', entry === 'requests' || entry === 'errors'],
-          ['Failures', '/failures', entry === 'failures'],
-          ['Sandbox', '/sandbox', ['sandbox', 'coverage', 'client'].includes(entry)],
-          ['Docs', '../docs/guide', false],
-        ]
-        const shown = [...new Set([client, ...clients.slice(0, MOST_CLIENTS).map(({ clientId }) => clientId)])].sort()
-        // Records are not shared: from the page of one, a choice leads to their list.
-        const kept = segments.length > 1 ? `/${entry}` : path
-        return (
-          <header>
-            <a class="brand" href={addressOf('', client)}>
-              Payments Sandbox
-            </a>
-            <nav aria-label="Console">
-              {entries.map(([name, to, isCurrent]) => (
-                <a key={name} href={addressOf(to, client)} aria-current={isCurrent ? 'page' : undefined}>
-                  {name}
-                  {name === 'Failures' && <Armed />}
-                </a>
-              ))}
-            </nav>
-            <Search />
-            <div class="choice">
-              <Choice
-                id="client"
-                label="Client"
-                options={shown.map(id => [id, id])}
-                value={client}
-                onChange={id => go(addressOf(kept, id))}
-              />
-            </div>
-          </header>
-        )
-      }}
-    </AppContext.Consumer>
+    <header>
+      <a class="brand" href={href('')}>
+        Payments Sandbox
+      </a>
+      <nav aria-label="Console">
+        {entries.map(([name, to, isCurrent]) => (
+          <a key={name} href={href(to)} aria-current={isCurrent ? 'page' : undefined}>
+            {name}
+            {name === 'Failures' && <Armed />}
+          </a>
+        ))}
+      </nav>
+      <Search />
+      <div class="choice">
+        <Choice
+          id="client"
+          label="Client"
+          options={shown.map(id => [id, id])}
+          value={client}
+          // Records are not shared: from the page of one, a choice leads to their list.
+          onChange={id => go(addressOf(segments.length > 1 ? `/${entry}` : path, id))}
+        />
+      </div>
+    </header>
   )
 }
 
 /** The number of failures that are armed. */
 function Armed() {
-  return <AppContext.Consumer>{({ client }) => <ArmedCount client={client} />}</AppContext.Consumer>
-}
-
-function ArmedCount({ client }: { client: string }) {
-  const { data: faults } = useAnswer<{ data: { state: string }[] }>(withClient('/_sandbox/faults', client))
-  const { data: outcomes } = useAnswer<{ armed: { state: string }[] }>(withClient('/_sandbox/outcomes', client))
+  const { data: faults } = useOwn<{ data: { state: string }[] }>('/_sandbox/faults')
+  const { data: outcomes } = useOwn<{ armed: { state: string }[] }>('/_sandbox/outcomes')
   const count = [...(faults?.data ?? []), ...(outcomes?.armed ?? [])].filter(({ state }) => state === 'armed').length
   if (count === 0) return null
   return (
@@ -187,13 +177,14 @@ function ArmedCount({ client }: { client: string }) {
 async function begin() {
   const root = document.getElementById('console') as HTMLElement
   try {
-    const [{ data: kinds }, { data: clients }, { isLocked }] = await Promise.all([
+    const [{ data: kinds }, { data: clients }, { data: reasons }, { isLocked }] = await Promise.all([
       read<{ data: Kind[] }>('/_sandbox/kinds'),
       read<{ data: Client[] }>('/_sandbox/clients'),
+      read<{ data: Basics['reasons'] }>('/_sandbox/reason-codes'),
       read<{ isLocked: boolean }>('/_sandbox'),
     ])
     root.textContent = ''
-    render(<Program basics={{ kinds, clients, isLocked }} />, root)
+    render(<Program basics={{ kinds, clients, reasons, isLocked }} />, root)
   } catch (error) {
     const text = Object.assign(document.createElement('p'), {
       className: 'offline',

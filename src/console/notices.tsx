@@ -2,14 +2,14 @@
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { kindOfRecord, RecordLink, referenceOf } from './app.js'
-import { counted, formatMoment, paceOf, toWords } from './format.js'
-import type { AnyRecord, Event, Kind } from './types.js'
+import { counted, formatMoment, paceOf } from './format.js'
+import type { Advanced, AnyRecord, Kind } from './types.js'
 
 /** The members of answers that sentences read. */
 type Answer = Partial<Record<'now' | 'mode' | 'id' | 'state' | 'outcome' | 'clientId' | 'fixture', string>> &
   Partial<Record<'omitted' | 'rate' | 'removed', number>> & {
     readonly record?: AnyRecord
-    readonly transitions?: readonly Event[]
+    readonly transitions?: Advanced['transitions']
     readonly effect?: { readonly kind: string }
     readonly counts?: Readonly<Record<string, number>>
     readonly steps?: readonly { readonly call: string; readonly answer: Answer }[]
@@ -69,7 +69,3 @@ function recordIn(kinds: readonly Kind[], answer: Answer) {
   const kind = kindOfRecord(kinds, record)
   return kind && { kind, record }
 }
-
-/** Names a kind with its number: `1 payout link`. */
-export const countedKind = ({ name, noun }: Kind, count: number) =>
-  count === 1 ? `1 ${noun}` : `${count} ${toWords(name)}`

@@ -1,8 +1,8 @@
 /** The pages by their addresses. */
 import type { ComponentType } from 'preact'
+import { toTitle } from '../core/words.js'
 import type { Address } from './address.js'
 import { pageOf } from './app.js'
-import { toTitle } from './format.js'
 import { Coverage } from './pages/coverage.js'
 import { ErrorEntry } from './pages/error.js'
 import { Failures } from './pages/failures.js'

@@ -1,8 +1,10 @@
 /** The small parts of pages. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { formatAmount, formatDate, isAmount, memberAt, partsOf, partsOfCode, toneOf } from './format.js'
-import type { AnyRecord } from './types.js'
+import { formatAmount, formatDate, isAmount, memberAt, partsOf, toneOf } from './format.js'
+import type { AnyRecord, Refusal } from './types.js'
+
+export { Facts } from '../areas/payout-links/pay/views/facts.js'
 
 interface CardProps {
   readonly id: string
@@ -20,20 +22,6 @@ export const Card = ({ id, title, aside, children }: CardProps) => (
     </div>
     {children}
   </section>
-)
-
-/** A list of facts; those without a value are left out. */
-export const Facts = ({ facts }: { facts: readonly (readonly [term: string, value: ComponentChildren])[] }) => (
-  <dl class="facts">
-    {facts
-      .filter(([, value]) => value !== undefined && value !== null)
-      .map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-  </dl>
 )
 
 export const Status = ({ of: status }: { of: string }) => <span class={`status ${toneOf(status)}`}>{status}</span>
@@ -55,9 +43,9 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-/** A text whose parts in backticks are code. */
+/** A sentence whose parts in backticks are code. */
 export const Sentence = ({ text }: { text: string }) => (
-  <>{partsOfCode(text).map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>
+  <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>
 )
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
@@ -186,40 +174,40 @@ export function Copyable({ as, text, whole = text }: { as: string; text: string;
 /** A value of a list with its text, and the title of its group. */
 export type Option = readonly [value: string, text: string, group?: string]
 
-/** A list of values with its label. */
-export const Choice = ({
-  id,
-  label,
-  options,
-  value,
-  onChange,
-  rest,
-}: {
-  id: string
-  label: string
-  options: readonly Option[]
-  value: string
+interface SelectProps {
+  readonly id: string
+  readonly options: readonly Option[]
+  readonly value: string
   onChange(value: string): void
-  rest?: object
-}) => (
-  <>
-    <label for={id}>{label}</label>
-    <select {...rest} id={id} value={value} onChange={event => onChange(event.currentTarget.value)}>
-      {[...new Set(options.map(([, , group]) => group))].map(group => {
-        const own = options.filter(option => option[2] === group)
-        const listed = own.map(([one, text]) => (
-          <option key={one} value={one} selected={one === value}>
-            {text}
-          </option>
-        ))
-        return group === undefined ? (
-          listed
-        ) : (
-          <optgroup key={group} label={group}>
-            {listed}
-          </optgroup>
-        )
-      })}
-    </select>
-  </>
+  /** Further attributes. */
+  readonly rest?: object
+}
+
+export const Select = ({ id, options, value, onChange, rest }: SelectProps) => (
+  <select {...rest} id={id} value={value} onChange={event => onChange(event.currentTarget.value)}>
+    {[...Map.groupBy(options, ([, , group]) => group)].map(([group, own]) => {
+      const listed = own.map(([one, text]) => (
+        <option key={one} value={one} selected={one === value}>
+          {text}
+        </option>
+      ))
+      return group ? <optgroup label={group}>{listed}</optgroup> : listed
+    })}
+  </select>
+)
+
+/** A list of values with its label, and a hint below. */
+export const Choice = ({ label, hint, ...rest }: SelectProps & { label: string; hint?: ComponentChildren }) => (
+  <div class="field">
+    <label for={rest.id}>{label}</label>
+    <Select {...rest} />
+    {hint && <p class="hint">{hint}</p>}
+  </div>
+)
+
+/** The code and the message of a refusal. */
+export const Refused = ({ id, error: { code, message } }: { id?: string; error: Refusal }) => (
+  <p class="error" id={id} role="alert" tabIndex={-1}>
+    <code>{code}</code> {message}
+  </p>
 )

@@ -1,5 +1,5 @@
 /** Forms from the schemas of the OpenAPI documents. */
-import { memberAt, toLabel } from './format.js'
+import { hasMembers, memberAt, toLabel } from './format.js'
 import type { Option } from './parts.js'
 import type { AnyRecord, Found, Kind, Refusal, SentCall, TransitionForm } from './types.js'
 
@@ -122,7 +122,12 @@ export function fieldsOf(
   choices: Choices = {},
 ): readonly Field[] {
   const leaves =
-    paths === undefined ? leavesOf(schema) : paths.flatMap(path => leavesOf(schemaAt(schema, path) ?? {}, path))
+    paths === undefined
+      ? leavesOf(schema)
+      : paths.flatMap(path => {
+          const member = schemaAt(schema, path)
+          return member === undefined ? [] : leavesOf(member, path)
+        })
   return leaves.map(([path, leaf]) => {
     const value = textOf(memberAt(body, path))
     const known = choices[path] ?? enumOf(leaf)
@@ -253,9 +258,7 @@ export function newRecord(
     return [name, isDate ? date : isOwn ? value.replace(/\d*$/, `${number}`) : value]
   })
   const names = kind.names.flatMap(({ member, name, accepts }) => {
-    const found = named.find(
-      ({ kind, record }) => kind === name && Object.entries(accepts).every(([part, value]) => record[part] === value),
-    )
+    const found = named.find(({ kind, record }) => kind === name && hasMembers(record, accepts))
     return found === undefined ? [] : [[member, found.record[member]]]
   })
   return { ...Object.fromEntries(members), ...Object.fromEntries(names) }
@@ -265,9 +268,11 @@ export function newRecord(
 const toHalf = (amount: number): string => (Math.ceil(Math.round(amount * 100) / 2) / 100).toFixed(2)
 
 /** Returns the body of a transition for a record, and the fields of the first form that fits. */
-export function formFor(record: AnyRecord, forms: readonly TransitionForm[]): Pick<TransitionForm, 'body' | 'fields'> {
-  const fits = ({ when }: TransitionForm) => Object.entries(when).every(([name, value]) => record[name] === value)
-  const { body = {}, from = {}, half = {}, fields = [] } = forms.find(fits) ?? {}
+export function formFor(
+  record: AnyRecord,
+  forms: readonly TransitionForm[],
+): { readonly body: AnyRecord; readonly fields: readonly string[] } {
+  const { body = {}, from = {}, half = {}, fields = [] } = forms.find(({ when }) => hasMembers(record, when)) ?? {}
   const given = Object.entries(from).filter(([, member]) => record[member] !== undefined)
   const members = given.map(([name, member]) => [name, record[member]])
   const halves = Object.entries(half).map(([name, member]) => [name, toHalf(Number(record[member]))])

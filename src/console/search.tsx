@@ -1,8 +1,8 @@
 /** The search of the header: records, requests and error codes by any reference, name or code. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { addressOf } from '../sandbox/request-log/address.js'
 import { read, useAnswer, withClient } from './api.js'
 import { kindNamed, RecordLink, referenceOf, useApp } from './app.js'
-import { addressOf } from './curl.js'
 import { HttpStatus, Status } from './parts.js'
 import type { AnyRecord, Found, LoggedRequest } from './types.js'
 

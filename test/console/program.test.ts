@@ -1,10 +1,10 @@
 import t from 'tap'
-import { toCurl, toExpectation } from '../../src/console/curl.js'
 import { formatMoment, paceOf, toLabel } from '../../src/console/format.js'
 import { lineOf, placesOf } from '../../src/console/lifecycle.js'
 import { bodyOf, describe, fieldsOf, formFor, newRecord } from '../../src/console/schema.js'
 import { threadOf } from '../../src/console/thread.js'
 import type { Event, Kind, LoggedRequest, TransitionForm } from '../../src/console/types.js'
+import { toCurl, toExpectation } from '../../src/sandbox/request-log/snippets.js'
 import type { Json } from '../docs/contract.js'
 import { build, call } from '../helper.js'
 

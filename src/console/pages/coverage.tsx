@@ -1,55 +1,38 @@
 /** The answers that an app has seen, and the answers that it has missed. */
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
+import { toWords } from '../../core/words.js'
+import type { Met, Report } from '../../sandbox/coverage/report.js'
 import { useAnswer, withClient } from '../api.js'
 import { useApp } from '../app.js'
-import { toWords } from '../format.js'
+import { counted } from '../format.js'
 import { Card, Facts, Sentence } from '../parts.js'
 
-interface Met<T> {
-  readonly met: readonly T[]
-  readonly missed: readonly T[]
-}
+/** The catalogue of errors by code. */
+type Entries = ReadonlyMap<string, { readonly code: string; readonly status: number; readonly when: string }>
 
-interface OperationRow {
-  readonly operation: string
-  readonly summary: string
-  readonly area: string
-  readonly requests: number
-  readonly statuses: Met<number>
-  readonly errorCodes: Met<string>
-  readonly pages?: Met<string>
-}
-
-interface Report {
-  readonly scope: string
-  readonly summary: Readonly<Record<string, { readonly met: number; readonly of: number }>>
-  readonly operations: readonly OperationRow[]
-  readonly states: readonly (Met<string> & { readonly kind: string; readonly area: string })[]
-}
-
-const TOTALS: readonly (readonly [name: string, title: string])[] = [
+const TOTALS: readonly (readonly [name: keyof Report['summary'], title: string])[] = [
   ['operations', 'Operations'],
   ['statuses', 'Statuses'],
   ['errorCodes', 'Error codes'],
   ['states', 'States'],
   ['pages', 'Pages'],
 ]
+const PAGES = { first: 'first page', following: 'following page', empty: 'empty list' } as const
+const pageTitle = (page: keyof typeof PAGES) => PAGES[page]
 
 export function Coverage() {
   const { client, address, href } = useApp()
   const isAll = address.query.clients === 'all'
-  const { data } = useAnswer<Report>(
-    isAll ? '/_sandbox/coverage?clients=all' : withClient('/_sandbox/coverage', client),
-  )
+  const path = isAll ? '/_sandbox/coverage?clients=all' : withClient('/_sandbox/coverage', client)
+  const { data } = useAnswer<Report>(path)
   const { data: errors } = useAnswer<{ data: { code: string; status: number; when: string }[] }>(
     '/_sandbox/errors',
     true,
   )
   if (data === undefined) return null
   const { scope, summary, operations, states } = data
-  const entries = new Map(errors?.data.map(entry => [entry.code, entry]))
-  const areas = [...new Set(operations.map(({ area }) => area))]
+  const entries: Entries = new Map(errors?.data.map(entry => [entry.code, entry]))
   return (
     <>
       <p class="hint">
@@ -58,83 +41,31 @@ export function Coverage() {
         <a href={href('/coverage', isAll ? {} : { clients: 'all' })}>{isAll ? 'This client' : 'All clients'}</a>
       </p>
       <Card id="totals" title="Totals">
-        <Facts
-          facts={TOTALS.flatMap(([name, title]): [string, ComponentChildren][] => {
-            const total = summary[name]
-            if (total === undefined) return []
-            const { met, of } = total
-            return [
-              [
-                title,
-                <>
-                  {met} of {of} <progress value={met} max={of} aria-hidden="true" />
-                </>,
-              ],
-            ]
-          })}
-        />
+        <div class="totals">
+          <Facts
+            facts={TOTALS.map(([name, title]) => {
+              const { met, of } = summary[name]
+              return [title, [`${met} of ${of} `, <progress key={name} value={met} max={of} aria-hidden="true" />]]
+            })}
+          />
+        </div>
       </Card>
-      {areas.map((area, at) => {
-        const own = operations.filter(operation => operation.area === area)
+      {[...Map.groupBy(operations, ({ area }) => area)].map(([area, own], at) => {
         const called = own.filter(({ requests }) => requests > 0).length
+        const aside = <span>{`${called} of ${own.length} operations called`}</span>
         return (
-          <Card
-            key={area}
-            id={`area-${at}`}
-            title={area}
-            aside={<span>{`${called} of ${own.length} operations called`}</span>}
-          >
+          <Card key={area} id={`area-${at}`} title={area} aside={aside}>
             {own.map(row => (
-              <article key={row.operation} class="operation">
-                <div>
-                  <h3>
-                    <Name operation={row.operation} />
-                  </h3>
-                  <p class="hint">
-                    {row.summary}
-                    {'. '}
-                    {row.requests === 0 ? (
-                      <b class="error">Never called</b>
-                    ) : (
-                      `${row.requests} ${row.requests === 1 ? 'request' : 'requests'}`
-                    )}
-                  </p>
-                </div>
-                <Facts
-                  facts={[
-                    ['Statuses', <Values key="statuses" {...row.statuses} />],
-                    ['Pages', row.pages && <Values {...row.pages} />],
-                    [
-                      'Error codes',
-                      <details key="codes">
-                        <summary>
-                          {row.errorCodes.missed.length > 0 && <b>{row.errorCodes.missed.length} missed, </b>}
-                          {row.errorCodes.met.length} met
-                        </summary>
-                        <ul class="codes">
-                          {[...row.errorCodes.missed, ...row.errorCodes.met].map(code => (
-                            <li key={code}>
-                              <Mark isMet={row.errorCodes.met.includes(code)}>{code}</Mark> {entries.get(code)?.status}
-                              <p class="hint">
-                                <Sentence text={entries.get(code)?.when ?? ''} />
-                              </p>
-                            </li>
-                          ))}
-                        </ul>
-                      </details>,
-                    ],
-                  ]}
-                />
-              </article>
+              <Operation key={row.operation} row={row} entries={entries} />
             ))}
             {states
               .filter(state => state.area === area)
-              .map(({ kind, met, missed }) => (
+              .map(({ kind, ...values }) => (
                 <div key={kind} class="operation">
                   <h3>
                     States of {/^[aeiou]/.test(kind) ? 'an' : 'a'} {toWords(kind)}
                   </h3>
-                  <Values met={met} missed={missed} />
+                  <Values {...values} />
                 </div>
               ))}
           </Card>
@@ -144,29 +75,45 @@ export function Coverage() {
   )
 }
 
-/** The method and path of an operation. A narrow screen breaks the path before a slash. */
-const Name = ({ operation }: { operation: string }) => (
-  <code>
-    {operation.split(/(?=\/)/).map((part, at) => (
-      <Fragment key={at}>
-        {at > 0 && <wbr />}
-        {part}
-      </Fragment>
-    ))}
-  </code>
-)
+/** One operation. A narrow screen breaks its path before a slash. */
+function Operation({ row, entries }: { row: Report['operations'][number]; entries: Entries }) {
+  const { operation, summary, requests, statuses, errorCodes, pages } = row
+  return (
+    <article class="operation">
+      <div>
+        <h3>
+          <code>
+            {operation.split(/(?=\/)/).map((part, at) => (
+              <Fragment key={at}>
+                {at > 0 && <wbr />}
+                {part}
+              </Fragment>
+            ))}
+          </code>
+        </h3>
+        <p class="hint">
+          {summary}
+          {'. '}
+          {requests === 0 ? <b class="error">Never called</b> : counted(requests, 'request')}
+        </p>
+      </div>
+      <Facts
+        facts={[
+          ['Statuses', <Values key="statuses" {...statuses} />],
+          ['Pages', pages && <Values met={pages.met.map(pageTitle)} missed={pages.missed.map(pageTitle)} />],
+          ['Error codes', <ErrorCodes key="codes" {...errorCodes} entries={entries} />],
+        ]}
+      />
+    </article>
+  )
+}
 
 /** Lists values, the seen ones first. */
 const Values = ({ met, missed }: Met<string | number>) => (
   <ul class="chips">
-    {met.map(value => (
+    {[...met, ...missed].map((value, at) => (
       <li key={value}>
-        <Mark isMet>{value}</Mark>
-      </li>
-    ))}
-    {missed.map(value => (
-      <li key={value}>
-        <Mark isMet={false}>{value}</Mark>
+        <Mark isMet={at < met.length}>{value}</Mark>
       </li>
     ))}
   </ul>
@@ -178,4 +125,24 @@ const Mark = ({ isMet, children }: { isMet: boolean; children: ComponentChildren
     <span aria-hidden="true">{isMet ? '✓' : '✗'}</span>
     <span class="visually-hidden">{isMet ? 'Met:' : 'Missed:'}</span> {children}
   </span>
+)
+
+/** Lists error codes with their conditions, those that were missed first. */
+const ErrorCodes = ({ met, missed, entries }: Met<string> & { entries: Entries }) => (
+  <details>
+    <summary>
+      {missed.length > 0 && <b>{missed.length} missed, </b>}
+      {met.length} met
+    </summary>
+    <ul class="codes">
+      {[...missed, ...met].map((code, at) => (
+        <li key={code}>
+          <Mark isMet={at >= missed.length}>{code}</Mark> {entries.get(code)?.status}
+          <p class="hint">
+            <Sentence text={entries.get(code)?.when ?? ''} />
+          </p>
+        </li>
+      ))}
+    </ul>
+  </details>
 )

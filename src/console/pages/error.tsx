@@ -1,6 +1,5 @@
 /** The entry of an error code in the catalogue. */
-import { useEffect, useState } from 'preact/hooks'
-import { useAnswer } from '../api.js'
+import { useAnswer, useLoaded } from '../api.js'
 import { useApp } from '../app.js'
 import { documentOf, SameCall } from '../forms.js'
 import { Card, Facts, HttpStatus, Sentence } from '../parts.js'
@@ -16,14 +15,14 @@ interface Entry {
 export function ErrorEntry({ code }: { code: string }) {
   const { href } = useApp()
   const { data } = useAnswer<{ data: Entry[] }>('/_sandbox/errors', true)
-  const [operations, setOperations] = useState<readonly string[]>([])
-  useEffect(() => {
-    const paths = ['/api/', '/_sandbox/']
-    void Promise.all(paths.map(path => documentOf({ path }))).then(
-      documents => setOperations(documents.flatMap(document => operationsWith(document, code))),
-      () => undefined,
-    )
-  }, [code])
+  const { data: operations = [] } = useLoaded(
+    code,
+    async () => {
+      const documents = await Promise.all(['/api/', '/_sandbox/'].map(path => documentOf({ path })))
+      return documents.flatMap(document => operationsWith(document, code))
+    },
+    true,
+  )
   if (data === undefined) return null
   const entry = data.data.find(entry => entry.code === code)
   if (entry === undefined) {

@@ -1,15 +1,16 @@
 /** Failures: presets, armed faults and armed outcomes. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useAnswer, withClient } from '../api.js'
-import { useApp } from '../app.js'
-import { toTitle } from '../format.js'
+import { toTitle } from '../../core/words.js'
+import { useAnswer } from '../api.js'
+import { useOwn } from '../app.js'
+import type { Action } from '../forms.js'
 import { Form, SameCall, useOperation } from '../forms.js'
 import type { Column } from '../parts.js'
 import { Card, Status, Table } from '../parts.js'
 import type { Schema } from '../schema.js'
 import type { AnyRecord, Fields, Scenario, SentCall } from '../types.js'
-import { outcomeOptions, useOutcomes } from './records.js'
+import { useEndings, useOutcomes } from './records.js'
 
 /** The members of the effect of each kind that have fields, and an example of them. */
 const EXAMPLES: Readonly<Record<string, AnyRecord>> = {
@@ -43,33 +44,39 @@ interface ArmedOutcome extends Armed {
 const membersOf = (kind: string) =>
   Object.entries(EXAMPLES[kind] ?? {}).flatMap(([name, value]) => (typeof value === 'object' ? [] : [name]))
 
-/** Returns the schema of the parameters of a scenario. */
-export const schemaOf = ({ parameters }: Pick<Scenario, 'parameters'>): Schema => ({
-  type: 'object',
-  properties: Object.fromEntries(
-    parameters.map(({ name, description, default: value }) => [
-      name,
-      { type: typeof value === 'number' ? 'integer' : 'string', description },
-    ]),
-  ),
-})
+interface ScenarioFormProps extends Pick<Action, 'id' | 'label' | 'isLine'> {
+  readonly scenario: Scenario
+  readonly fields: readonly string[] | 'all'
+}
 
-/** Returns the body of a scenario that its form begins with. */
-export const valuesOf = ({ parameters }: Pick<Scenario, 'parameters'>): AnyRecord =>
-  Object.fromEntries(parameters.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value]])))
+/** The form of a scenario. */
+export function ScenarioForm({ scenario: { name, parameters }, ...rest }: ScenarioFormProps) {
+  const given = parameters.filter(one => one.default !== null)
+  const schema = {
+    type: 'object',
+    required: given.map(({ name }) => name),
+    properties: Object.fromEntries(
+      parameters.map(({ name, description, default: value }) => [
+        name,
+        { type: typeof value === 'number' ? 'integer' : 'string', description },
+      ]),
+    ),
+  }
+  const body = Object.fromEntries(given.map(({ name, default: value }) => [name, value]))
+  return <Form {...rest} call={{ method: 'POST', path: `/_sandbox/scenarios/${name}`, body }} schema={schema} />
+}
 
 export function Failures() {
-  const { client } = useApp()
-  const { collections, payoutLinks, reasons } = useOutcomes()
+  const known = useOutcomes()
+  const endingsOf = useEndings()
   const { data: scenarios } = useAnswer<{ data: Scenario[] }>('/_sandbox/scenarios', true)
-  const { data: faults } = useAnswer<{ data: Fault[] }>(withClient('/_sandbox/faults', client))
-  const { data: outcomes } = useAnswer<{ armed: ArmedOutcome[] }>(withClient('/_sandbox/outcomes', client))
+  const { data: faults } = useOwn<{ data: Fault[] }>('/_sandbox/faults')
+  const { data: outcomes } = useOwn<{ armed: ArmedOutcome[] }>('/_sandbox/outcomes')
   const [effect, setEffect] = useState('error')
   const arm: SentCall = { method: 'POST', path: '/_sandbox/faults' }
   const effects = effectsOf(useOperation(arm)?.body)
   const body = { match: { path: '/api/v1/*' }, times: 1, effect: { kind: effect, ...EXAMPLES[effect] } }
-  const all = new Map([...collections, ...payoutLinks].map(one => [one.outcome, one]))
-  const endings = outcomeOptions([...all.values()], reasons)
+  const all = new Map([...(known?.data ?? []), ...(known?.payoutLinks ?? [])].map(one => [one.outcome, one]))
   return (
     <>
       <Card id="presets" title="Break something">
@@ -78,21 +85,16 @@ export function Failures() {
             .filter(({ title }) => title !== undefined)
             .map(scenario => (
               <li key={scenario.name}>
-                <h3>{scenario.title}</h3>
-                <p class="hint">{scenario.summary}</p>
-                <Form
-                  action={{
-                    id: `preset-${scenario.name}`,
-                    label: 'Arm',
-                    call: { method: 'POST', path: `/_sandbox/scenarios/${scenario.name}`, body: valuesOf(scenario) },
-                    ...(scenario.parameters.length > 0 && {
-                      schema: schemaOf(scenario),
-                      fields: scenario.parameters
-                        .map(({ name }) => name)
-                        .filter(name => ['path', 'times'].includes(name)),
-                      labels: { path: 'Path', times: 'Times' },
-                    }),
-                  }}
+                <div>
+                  <h3>{scenario.title}</h3>
+                  <p class="hint">{scenario.summary}</p>
+                </div>
+                <ScenarioForm
+                  id={`preset-${scenario.name}`}
+                  label="Arm"
+                  scenario={scenario}
+                  fields={['path', 'times']}
+                  isLine
                 />
               </li>
             ))}
@@ -125,15 +127,13 @@ export function Failures() {
           </ul>
           <p class="hint">{toTitle(`${effect}: ${new Map(effects).get(effect) ?? ''}.`)}</p>
           <Form
-            action={{
-              id: 'arm',
-              label: `Arm: ${effect}`,
-              call: { ...arm, body },
-              fields: ['match.path', 'times', ...membersOf(effect).map(name => `effect.${name}`)],
-              more: ['match.method', 'match.region', 'skip', 'probability', 'ttl'],
-              labels: { 'match.path': 'Path' },
-              look: 'primary',
-            }}
+            id="arm"
+            label={`Arm: ${effect}`}
+            call={{ ...arm, body }}
+            fields={['match.path', 'times', ...membersOf(effect).map(name => `effect.${name}`)]}
+            more={['match.method', 'match.region', 'skip', 'probability', 'ttl']}
+            labels={{ 'match.path': 'Path' }}
+            look="primary"
           />
         </details>
       </ArmedCard>
@@ -153,15 +153,13 @@ export function Failures() {
         <details class="fold">
           <summary class="button plain">Arm an outcome …</summary>
           <Form
-            action={{
-              id: 'arm-outcome',
-              label: 'Arm the outcome',
-              call: { method: 'POST', path: '/_sandbox/outcomes', body: { outcome: 'RETURNED-AM04', times: 1 } },
-              fields: ['outcome', 'times'],
-              more: ['match'],
-              choices: { outcome: endings },
-              labels: { outcome: 'How it ends' },
-            }}
+            id="arm-outcome"
+            label="Arm the outcome"
+            call={{ method: 'POST', path: '/_sandbox/outcomes', body: { outcome: 'RETURNED-AM04', times: 1 } }}
+            fields={['outcome']}
+            more={['times', 'match']}
+            choices={{ outcome: endingsOf([...all.values()]) }}
+            labels={{ outcome: 'How it ends' }}
           />
         </details>
       </ArmedCard>
@@ -202,16 +200,14 @@ function ArmedCard<R extends Armed>({ id, title, columns, rows, empty, children 
     'Remove',
     row => (
       <Form
-        action={{
-          id: `remove-${row.id}`,
-          label: [
-            'Remove',
-            <span key="id" class="visually-hidden">
-              {` ${row.id}`}
-            </span>,
-          ],
-          call: { method: 'DELETE', path: `/_sandbox/${id}/${row.id}` },
-        }}
+        id={`remove-${row.id}`}
+        label={[
+          'Remove',
+          <span key="id" class="visually-hidden">
+            {` ${row.id}`}
+          </span>,
+        ]}
+        call={{ method: 'DELETE', path: `/_sandbox/${id}/${row.id}` }}
       />
     ),
   ]
@@ -219,7 +215,7 @@ function ArmedCard<R extends Armed>({ id, title, columns, rows, empty, children 
     <Card
       id={id}
       title={title}
-      aside={rows.length > 0 && <Form action={{ id: `clear-${id}`, label: `Clear the ${id}`, call: clear }} />}
+      aside={rows.length > 0 && <Form id={`clear-${id}`} label={`Clear the ${id}`} call={clear} />}
     >
       <Table
         caption={title}

@@ -1,8 +1,8 @@
 /** The overview of a client: how an app connects, the story, what comes next and what happened. */
+
+import { toCurl } from '../../sandbox/request-log/snippets.js'
 import { ROOT } from '../address.js'
-import { useAnswer, withClient } from '../api.js'
-import { RecordLink, useApp } from '../app.js'
-import { toCurl } from '../curl.js'
+import { RecordLink, useApp, useOwn } from '../app.js'
 import { causeOf } from '../format.js'
 import type { Column } from '../parts.js'
 import { Card, Copyable, Facts, Status, Table, Time } from '../parts.js'
@@ -16,9 +16,8 @@ const KNOWN_SECRET = 'sandbox-secret'
 const MOST_COMPARED = 200
 
 export function Overview() {
-  const { client } = useApp()
-  const { data: coming } = useAnswer<{ data: Coming[] }>(withClient(`/_sandbox/upcoming?limit=${MOST_ROWS}`, client))
-  const { data: events } = useAnswer<{ data: Event[] }>(withClient(`/_sandbox/events?limit=${MOST_COMPARED}`, client))
+  const { data: coming } = useOwn<{ data: Coming[] }>(`/_sandbox/upcoming?limit=${MOST_ROWS}`)
+  const { data: events } = useOwn<{ data: Event[] }>(`/_sandbox/events?limit=${MOST_COMPARED}`)
   const latest = (events?.data ?? [])
     .toReversed()
     .sort((one, other) => Number(one.at < other.at) - Number(one.at > other.at))
@@ -69,9 +68,8 @@ export function Overview() {
 
 /** What an app needs to act as the client, and the command of its first token. */
 function Connect() {
-  const { client, clients } = useApp()
-  const { hasKnownSecret = false } = clients.find(({ clientId }) => clientId === client) ?? {}
-  const secret = hasKnownSecret ? KNOWN_SECRET : undefined
+  const { client, own } = useApp()
+  const secret = own.hasKnownSecret ? KNOWN_SECRET : undefined
   const body = { grant_type: 'client_credentials', client_id: client, client_secret: secret ?? '***' }
   const url = ROOT.replace(/\/$/, '')
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -1,24 +1,24 @@
 /** One record: its state with the reason, its thread on one axis of time, its legal moves, and the record itself. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useAnswer, withClient } from '../api.js'
-import { eventKindOf, isOfRecord, kindNamed, pageOf, RecordLink, referenceOf, useApp } from '../app.js'
-import { addressOf } from '../curl.js'
-import { causeOf, formatMoment, isAmount, partsOf, toTitle } from '../format.js'
+import { toTitle } from '../../core/words.js'
+import { addressOf } from '../../sandbox/request-log/address.js'
+import { eventKindOf, isOfRecord, kindNamed, pageOf, RecordLink, referenceOf, useApp, useOwn } from '../app.js'
+import { causeOf, formatMoment, hasMembers, isAmount, partsOf } from '../format.js'
 import type { Action } from '../forms.js'
 import { Actions, Form } from '../forms.js'
 import { LifecycleDrawing } from '../lifecycle.js'
 import type { Option } from '../parts.js'
-import { Card, Choice, Facts, HttpStatus, Json, Status, Time, Value } from '../parts.js'
+import { Card, Choice, Facts, HttpStatus, Json, Refused, Status, Time, Value } from '../parts.js'
 import { formFor } from '../schema.js'
 import { threadOf } from '../thread.js'
 import type { AnyRecord, Explained, Found, Kind, Legal, LoggedRequest, Outcome, SentCall } from '../types.js'
-import type { ReasonCode } from './records.js'
-import { NONE, nameOf, outcomeOptions, RecordTable } from './records.js'
+import { NONE, RecordTable, useEndings } from './records.js'
 import { Cause, isOfConsole } from './requests.js'
 
 const MOST_REQUESTS = 100
 const MOST_RELATED = 20
+const YEAR_MS = 366 * 86_400_000
 
 interface RecordProps {
   readonly kind: Kind
@@ -27,13 +27,11 @@ interface RecordProps {
 
 /** Finds the record of an address. Where several regions have the reference, a person chooses. */
 export function Record({ kind, reference }: RecordProps) {
-  const { client, address } = useApp()
+  const { address } = useApp()
   const { region } = address.query
   const query = new URLSearchParams({ search: reference, ...(region && { region }) })
   const needsList = kind.lifecycle === undefined || kind.regions !== 'EU'
-  const { data: list } = useAnswer<{ data: Found[] }>(
-    needsList ? withClient(`/_sandbox/${kind.path}?${query}`, client) : undefined,
-  )
+  const { data: list } = useOwn<{ data: Found[] }>(needsList ? `/_sandbox/${kind.path}?${query}` : undefined)
   const found = list?.data.filter(({ record }) => referenceOf(kind, record) === reference) ?? []
   if (needsList && list === undefined) return null
   if (found.length > 1) {
@@ -64,17 +62,16 @@ const Missing = ({ kind, reference }: RecordProps) => (
 )
 
 function Stateful({ kind, reference, region }: RecordProps & { region: string | undefined }) {
-  const { client } = useApp()
+  const { reasonOf } = useApp()
   const isApart = kind.regions === 'apart' && region !== undefined
   const path = `/_sandbox/${kind.path}/${encodeURIComponent(reference)}`
-  const { data, error } = useAnswer<Explained>(withClient(isApart ? `${path}?region=${region}` : path, client))
-  const { data: reasons } = useAnswer<{ data: ReasonCode[] }>('/_sandbox/reason-codes', true)
+  const { data, error } = useOwn<Explained>(isApart ? `${path}?region=${region}` : path)
   if (error?.status === 404) return <Missing kind={kind} reference={reference} />
-  if (error) return <p class="error">{error.message}</p>
+  if (error) return <Refused error={error} />
   if (data === undefined || kind.lifecycle === undefined) return null
-  const { record, timeline, forecast } = data
+  const { record } = data
   const amount = Object.keys(record).find(isAmount)
-  const reason = typeof record.reasonCode === 'string' ? nameOf(reasons?.data ?? [], record.reasonCode) : undefined
+  const reason = typeof record.reasonCode === 'string' ? reasonOf(record.reasonCode) : undefined
   const outcomes = data.outcomes ?? []
   return (
     <>
@@ -90,20 +87,14 @@ function Stateful({ kind, reference, region }: RecordProps & { region: string | 
       </p>
       <Sensible kind={kind} explained={data} />
       <Card id="lifecycle" title="Lifecycle">
-        <LifecycleDrawing
-          id="drawing"
-          lifecycle={kind.lifecycle}
-          status={String(record.status)}
-          timeline={timeline}
-          forecast={forecast}
-        />
+        <LifecycleDrawing id="drawing" lifecycle={kind.lifecycle} explained={data} />
       </Card>
       <div class="columns">
-        <Thread kind={kind} reference={reference} explained={data} reasons={reasons?.data ?? []} />
+        <Thread kind={kind} reference={reference} explained={data} />
         <div>
-          <Moves kind={kind} explained={data} region={region} reasons={reasons?.data ?? []} />
+          <Moves kind={kind} explained={data} region={region} />
           {(outcomes.length > 0 || record.outcome !== undefined) && (
-            <OutcomeCard path={path} record={record} outcomes={outcomes} reasons={reasons?.data ?? []} />
+            <OutcomeCard path={path} record={record} outcomes={outcomes} />
           )}
           <Related kind={kind} record={record} region={region} />
           <TheRecord record={record} />
@@ -115,10 +106,17 @@ function Stateful({ kind, reference, region }: RecordProps & { region: string | 
 
 /** The next sensible action. */
 function Sensible({ kind, explained: { record, next } }: { kind: Kind; explained: Explained }) {
-  const { href } = useApp()
+  const { clock, kinds, href } = useApp()
   const isOpenLink = typeof record.url === 'string' && record.status === 'ACTIVE'
   const isBad = ['FAILED', 'RETURNED', 'REJECTED'].includes(String(record.status))
-  if (!isOpenLink && next === null && !(isBad && kind.isCreated)) return null
+  const isSoon = next !== null && Date.parse(next.at) - Date.parse(clock?.now ?? '') < YEAR_MS
+  // A mandate that is ACTIVE is there for collections.
+  const users = kinds.flatMap(user =>
+    user.names
+      .filter(({ name, accepts }) => name === kind.name && user.isCreated && hasMembers(record, accepts))
+      .map(({ member }) => ({ user, query: { [member]: referenceOf(kind, record) } })),
+  )
+  if (next === null && isBad && kind.isCreated) users.push({ user: kind, query: {} })
   return (
     <div class="actions">
       {isOpenLink && (
@@ -126,33 +124,30 @@ function Sensible({ kind, explained: { record, next } }: { kind: Kind; explained
           Open the page
         </a>
       )}
-      {next !== null && (
+      {isSoon && (
         <Form
-          action={{
-            id: 'to-next',
-            label: `Advance to ${next.to}, ${partsOf(next.at)[1]}`,
-            call: { method: 'POST', path: '/_sandbox/clock/advance', body: { to: next.at } },
-            look: isOpenLink ? 'plain' : 'primary',
-          }}
+          id="to-next"
+          label={`Advance to ${next.to}, ${partsOf(next.at)[1]}`}
+          call={{ method: 'POST', path: '/_sandbox/clock/advance', body: { to: next.at } }}
+          look={isOpenLink ? 'plain' : 'primary'}
         />
       )}
-      {next === null && isBad && kind.isCreated && (
-        <a class="button" href={href(`${pageOf(kind)}/new`)}>{`New ${kind.noun}`}</a>
-      )}
+      {users.map(({ user, query }) => (
+        <a key={user.name} class="button" href={href(`${pageOf(user)}/new`, query)}>{`New ${user.noun}`}</a>
+      ))}
     </div>
   )
 }
 
 interface ThreadProps extends RecordProps {
   readonly explained?: Explained
-  readonly reasons?: readonly ReasonCode[]
 }
 
 /** One axis of time: the requests that named the record, its transitions with their causes, the present, and the forecast. */
-function Thread({ kind, reference, explained, reasons = [] }: ThreadProps) {
-  const { client, clock, href } = useApp()
+function Thread({ kind, reference, explained }: ThreadProps) {
+  const { clock, href, reasonOf } = useApp()
   const query = new URLSearchParams({ reference, limit: `${MOST_REQUESTS}` })
-  const { data } = useAnswer<{ data: LoggedRequest[] }>(withClient(`/_sandbox/requests?${query}`, client))
+  const { data } = useOwn<{ data: LoggedRequest[] }>(`/_sandbox/requests?${query}`)
   const named = data?.data.filter(({ records }) =>
     records.some(one => one.kind === eventKindOf(kind) && one.reference === reference),
   )
@@ -187,7 +182,7 @@ function Thread({ kind, reference, explained, reasons = [] }: ThreadProps) {
                 <Status of={entry.event.to} />{' '}
                 <span>
                   by {causeOf(entry.event.cause)}
-                  {entry.event.reasonCode && <b class="cause"> {nameOf(reasons, entry.event.reasonCode)}</b>}
+                  {entry.event.reasonCode && <b class="cause"> {reasonOf(entry.event.reasonCode)}</b>}
                 </span>
               </div>
             </li>
@@ -209,7 +204,7 @@ function Thread({ kind, reference, explained, reasons = [] }: ThreadProps) {
               <Status of={step.to} />{' '}
               <span>
                 by {causeOf(step.cause)}
-                {step.reasonCode && <b class="cause"> {nameOf(reasons, step.reasonCode)}</b>}
+                {step.reasonCode && <b class="cause"> {reasonOf(step.reasonCode)}</b>}
               </span>
             </div>
           </li>
@@ -230,11 +225,11 @@ interface MovesProps {
   readonly kind: Kind
   readonly explained: Explained
   readonly region: string | undefined
-  readonly reasons: readonly ReasonCode[]
 }
 
 /** The legal moves, each with the state that it leads to. A move with several time limits is one form, with all its codes. */
-function Moves({ kind, explained: { legal, record }, region, reasons }: MovesProps) {
+function Moves({ kind, explained: { legal, record }, region }: MovesProps) {
+  const { reasonOf } = useApp()
   if (legal.length === 0) return null
   const moves = new Map(legal.map(move => [`${move.verb} ${move.to}`, move]))
   const actions = [...moves.values()].flatMap(({ verb, to }): Action[] => {
@@ -244,7 +239,7 @@ function Moves({ kind, explained: { legal, record }, region, reasons }: MovesPro
       .filter(move => move.verb === verb && move.to === to)
       .flatMap(({ reasonCodes = [], until }) =>
         reasonCodes.map((code): Option => {
-          const name = nameOf(reasons, code)
+          const name = reasonOf(code)
           return [code, until ? `${name}, until ${formatMoment(Date.parse(until))}` : name]
         }),
       )
@@ -273,7 +268,7 @@ function Moves({ kind, explained: { legal, record }, region, reasons }: MovesPro
         .map(action => (
           <details key={action.id} class="fold">
             <summary class="button plain">{action.label} …</summary>
-            <Form action={action} />
+            <Form {...action} />
           </details>
         ))}
     </Card>
@@ -284,11 +279,11 @@ interface OutcomeProps {
   readonly path: string
   readonly record: AnyRecord
   readonly outcomes: readonly Outcome[]
-  readonly reasons: readonly ReasonCode[]
 }
 
 /** The outcome of a record, and those that it can still have. */
-function OutcomeCard({ path, record, outcomes, reasons }: OutcomeProps) {
+function OutcomeCard({ path, record, outcomes }: OutcomeProps) {
+  const endingsOf = useEndings()
   const sim = /^SIM-(.+)/.exec(String(record.debtorReference ?? ''))?.[1]
   const given = (record.outcome as string | undefined) ?? sim
   const present = outcomes.some(({ outcome }) => outcome === given) ? (given as string) : ''
@@ -300,16 +295,14 @@ function OutcomeCard({ path, record, outcomes, reasons }: OutcomeProps) {
       <p>{given === undefined ? 'None is chosen: it follows its usual course.' : `Chosen: ${given}.`}</p>
       {outcomes.length > 0 && (
         <>
-          <div class="field">
-            <Choice
-              id="ending"
-              label="How it ends"
-              options={[NONE, ...outcomeOptions(outcomes, reasons)]}
-              value={outcome}
-              onChange={setChosen}
-            />
-            <p class="hint">{outcomes.find(one => one.outcome === outcome)?.description}</p>
-          </div>
+          <Choice
+            id="ending"
+            label="How it ends"
+            options={[NONE, ...endingsOf(outcomes)]}
+            value={outcome}
+            onChange={setChosen}
+            hint={outcomes.find(one => one.outcome === outcome)?.description}
+          />
           <Actions actions={[{ id: 'choose', label: 'Choose', call }]} />
         </>
       )}
@@ -325,13 +318,11 @@ interface RelatedProps {
 
 /** The records that a record names, and those that name it. */
 function Related({ kind, record, region }: RelatedProps) {
-  const { client, kinds } = useApp()
+  const { kinds } = useApp()
   const reference = referenceOf(kind, record)
   const lists = kinds.filter(({ names }) => names.some(({ name }) => name === kind.name))
   const q = new URLSearchParams({ q: reference, limit: `${MOST_RELATED * 2}` })
-  const { data } = useAnswer<{ data: Found[] }>(
-    lists.length > 0 ? withClient(`/_sandbox/search?${q}`, client) : undefined,
-  )
+  const { data } = useOwn<{ data: Found[] }>(lists.length > 0 ? `/_sandbox/search?${q}` : undefined)
   const facts = kind.names.flatMap(({ name, member }): [string, ComponentChildren][] => {
     const other = kindNamed(kinds, name)
     const named = record[member]
@@ -349,7 +340,7 @@ function Related({ kind, record, region }: RelatedProps) {
         return (
           <RecordTable
             key={other.name}
-            kind={other}
+            kind={{ ...other, columns: other.columns.slice(0, 2) }}
             rows={rows.slice(0, MOST_RELATED)}
             empty={`No ${other.noun} names this ${kind.noun} yet.`}
           />

@@ -1,13 +1,14 @@
 /** The records of a kind, and the form of a new one. */
 import { useState } from 'preact/hooks'
-import { addressOf, pathOf } from '../address.js'
-import { read, useAnswer, useLoaded, withClient } from '../api.js'
-import { kindNamed, pageOf, RecordLink, referenceOf, useApp } from '../app.js'
-import { isAmount, memberAt, toLabel, toTitle, toWords } from '../format.js'
+import { toTitle } from '../../core/words.js'
+import { addressOf, pathOf, queryOf } from '../address.js'
+import { read, useLoaded, withClient } from '../api.js'
+import { kindNamed, pageOf, RecordLink, referenceOf, useApp, useOwn } from '../app.js'
+import { isAmount, memberAt, toLabel } from '../format.js'
 import { Form, useOperation } from '../forms.js'
 import { sentenceOf } from '../notices.js'
 import type { Column, Option } from '../parts.js'
-import { Card, Choice, Pager, Status, Table, Value } from '../parts.js'
+import { Card, Choice, Pager, Refused, Status, Table, Value } from '../parts.js'
 import { newRecord } from '../schema.js'
 import type { AnyRecord, Found, Kind, Outcome, SentCall } from '../types.js'
 
@@ -15,15 +16,14 @@ const PAUSE_MS = 250
 const REGIONS = ['EU', 'US', 'UK', 'IN']
 
 /** The kinds as tabs. */
-export function KindTabs({ present }: { present: Kind }) {
-  const { kinds, href, clients, client } = useApp()
-  const { counts = {} } = clients.find(({ clientId }) => clientId === client) ?? {}
+function KindTabs({ present }: { present: Kind }) {
+  const { kinds, href, own } = useApp()
   return (
     <ul class="tabs">
       {kinds.map(kind => (
         <li key={kind.name}>
           <a href={href(pageOf(kind))} aria-current={kind.name === present.name ? 'true' : undefined}>
-            {kind.title} <span class="hint">{counts[kind.name]}</span>
+            {kind.title} <span class="hint">{own.counts?.[kind.name]}</span>
           </a>
         </li>
       ))}
@@ -55,7 +55,7 @@ export function RecordTable({ kind, rows, empty }: RecordTableProps) {
     ],
     ...(kind.lifecycle ? [['Status', ({ record }: Found) => <Status of={String(record.status)} />] as const] : []),
     ...kind.columns.map((path, at): Column<Found> => {
-      const name = [at >= 2 && 'wide', isAmount(path) && 'number'].filter(Boolean).join(' ')
+      const name = [at >= (kind.lifecycle ? 1 : 2) && 'wide', isAmount(path) && 'number'].filter(Boolean).join(' ')
       return [toLabel(path), found => <Cell kind={kind} found={found} path={path} />, name || undefined]
     }),
   ]
@@ -94,15 +94,13 @@ export function ChoiceFilter({ name, values }: { name: string; values: readonly 
   const { address, client, go } = useApp()
   const { cursor, ...query } = address.query
   return (
-    <div class="field">
-      <Choice
-        id={`filter-${name}`}
-        label={toLabel(name)}
-        options={[['', 'All'] as const, ...values.map(value => [value, value] as const)]}
-        value={query[name] ?? ''}
-        onChange={value => go(addressOf(address.path, client, { ...query, [name]: value }))}
-      />
-    </div>
+    <Choice
+      id={`filter-${name}`}
+      label={toLabel(name)}
+      options={[['', 'All'] as const, ...values.map(value => [value, value] as const)]}
+      value={query[name] ?? ''}
+      onChange={value => go(addressOf(address.path, client, { ...query, [name]: value }))}
+    />
   )
 }
 
@@ -114,14 +112,12 @@ interface Page {
 
 /** The records of a kind: filters, one page of a table, and the way to the next. */
 export function Records({ kind }: { kind: Kind }) {
-  const { client, clients, address, href } = useApp()
+  const { own, address, href } = useApp()
   const { status, search, region, cursor } = address.query
   const filter = { status, search, region }
-  const query = new URLSearchParams(
-    Object.entries({ ...filter, cursor, limit: '50' }).filter((pair): pair is [string, string] => !!pair[1]),
-  )
-  const { data, error } = useAnswer<Page>(withClient(`/_sandbox/${kind.path}?${query}`, client))
-  const all = clients.find(({ clientId }) => clientId === client)?.counts[kind.name] ?? 0
+  const query = queryOf({ ...filter, cursor, limit: '50' })
+  const { data, error } = useOwn<Page>(`/_sandbox/${kind.path}?${query}`)
+  const all = own.counts?.[kind.name] ?? 0
   const isFiltered = Object.values(filter).some(value => value !== undefined)
   const path = pageOf(kind)
   return (
@@ -140,7 +136,7 @@ export function Records({ kind }: { kind: Kind }) {
           {kind.regions !== 'EU' && <ChoiceFilter name="region" values={REGIONS} />}
           {isFiltered && <a href={href(path)}>All</a>}
         </div>
-        {error && <p class="error">{error.message}</p>}
+        {error && <Refused error={error} />}
         {data && (
           <>
             <RecordTable
@@ -164,38 +160,23 @@ export function Records({ kind }: { kind: Kind }) {
 /** The value of a list for no outcome. */
 export const NONE: Option = ['', 'None: the usual course']
 
-/** Lists outcomes in words, in groups by the state that they lead to. */
-export const outcomeOptions = (outcomes: readonly Outcome[], reasons: readonly ReasonCode[]): readonly Option[] =>
-  outcomes.map(({ outcome, description }) => {
-    const [, group = outcome, code] = /^([A-Z]+)-?(.*)$/.exec(outcome) ?? []
-    if (!code) return [outcome, description, toTitle(group.toLowerCase())]
-    const reason = reasons.find(one => one.code === code)
-    return [outcome, reason ? nameOf(reasons, code) : description, toTitle(group.toLowerCase())]
-  })
-
-export interface ReasonCode {
-  readonly code: string
-  readonly name: string
+/** Returns outcomes as a list in words, in groups by the state that they lead to. */
+export function useEndings() {
+  const { reasonOf } = useApp()
+  return (outcomes: readonly Outcome[]): readonly Option[] =>
+    outcomes.map(({ outcome, description }) => {
+      const [, group = outcome, code = ''] = /^([A-Z]+)-?(.*)$/.exec(outcome) ?? []
+      const reason = reasonOf(code)
+      return [outcome, reason === code ? description : reason, toTitle(group.toLowerCase())]
+    })
 }
 
-/** A reason code with its name, such as `AM04 insufficient funds`. */
-export const nameOf = (codes: readonly ReasonCode[], code: string): string =>
-  `${code} ${toWords(codes.find(one => one.code === code)?.name ?? '').trim()}`.trim()
-
-/** The outcomes of the sandbox, with the names of their reasons. */
-export function useOutcomes() {
-  const { client } = useApp()
-  const { data: table } = useAnswer<{ data: Outcome[]; payoutLinks: Outcome[] }>(
-    withClient('/_sandbox/outcomes', client),
-    true,
-  )
-  const { data: reasons } = useAnswer<{ data: ReasonCode[] }>('/_sandbox/reason-codes', true)
-  return { collections: table?.data ?? [], payoutLinks: table?.payoutLinks ?? [], reasons: reasons?.data ?? [] }
-}
+/** Reads the outcomes that there are: they never change. */
+export const useOutcomes = () => useOwn<{ data: Outcome[]; payoutLinks: Outcome[] }>('/_sandbox/outcomes', true).data
 
 /** The form of a new record, filled in with a valid example that is new each time. */
 export function NewRecord({ kind }: { kind: Kind }) {
-  const { client, clock, kinds, href, go, say } = useApp()
+  const { client, clock, kinds, address, href, go, say } = useApp()
   const call: SentCall = { method: 'POST', path: `/api/v1/${kind.path}` }
   const operation = useOperation(call)
   const others = kind.names.flatMap(({ name, accepts }) => {
@@ -211,11 +192,14 @@ export function NewRecord({ kind }: { kind: Kind }) {
   })
   const [number] = useState(() => Date.now() % 1_000_000)
   const [outcome, setOutcome] = useState('')
-  const { collections, reasons } = useOutcomes()
+  const collections = useOutcomes()?.data ?? []
+  const endingsOf = useEndings()
   const example = operation?.operation.requestBody?.content['application/json']?.example
   if (example === undefined || named === undefined || clock === undefined) return null
   const hasEnding = operation?.body.properties?.debtorReference !== undefined && kind.outcomes.length > 0
-  const body = newRecord(kind, example, clock.now, number, named)
+  // The address can name members, such as the mandate of a new collection.
+  const given = Object.entries(address.query).filter(([name]) => Object.hasOwn(example, name))
+  const body = { ...newRecord(kind, example, clock.now, number, named), ...Object.fromEntries(given) }
   const filled = outcome === '' ? body : { ...body, debtorReference: `SIM-${outcome}` }
   const missing = others.find(({ reference }) => body[reference] === example[reference])
   const onDone = (answer: unknown) => {
@@ -230,29 +214,22 @@ export function NewRecord({ kind }: { kind: Kind }) {
         {missing && <a href={href(`${pageOf(missing)}/new`)}>No {missing.noun} fits it: create one first.</a>}
       </p>
       {hasEnding && (
-        <div class="field ending">
-          <Choice
-            id="ending"
-            label="How it ends"
-            options={[NONE, ...outcomeOptions(collections, reasons)]}
-            value={outcome}
-            onChange={setOutcome}
-          />
-          <p class="hint">
-            {collections.find(one => one.outcome === outcome)?.description ?? 'It settles.'} The debtor reference says
-            so, which your app can send, too.
-          </p>
-        </div>
+        <Choice
+          id="ending"
+          label="How it ends"
+          options={[NONE, ...endingsOf(collections)]}
+          value={outcome}
+          onChange={setOutcome}
+          hint={`${collections.find(one => one.outcome === outcome)?.description ?? 'It settles.'} The debtor reference says so, which your app can send, too.`}
+        />
       )}
       <Form
-        action={{
-          id: 'create',
-          label: `Create the ${kind.noun}`,
-          call: { ...call, body: filled },
-          fields: 'all',
-          look: 'primary',
-          onDone,
-        }}
+        id="create"
+        label={`Create the ${kind.noun}`}
+        call={{ ...call, body: filled }}
+        fields="all"
+        look="primary"
+        onDone={onDone}
       />
     </Card>
   )

@@ -1,12 +1,14 @@
 /** The requests of the app, and one of them. */
-import { addressOf as addressOfPage, ROOT } from '../address.js'
-import { type CallError, read, useAnswer, withClient } from '../api.js'
-import { RecordLink, useApp } from '../app.js'
-import { addressOf, mediaTypeOf, parametersOf, toCurl, toExpectation } from '../curl.js'
+
+import { addressOf, mediaTypeOf, parametersOf } from '../../sandbox/request-log/address.js'
+import { toCurl, toExpectation } from '../../sandbox/request-log/snippets.js'
+import { queryOf, ROOT } from '../address.js'
+import { read, withClient } from '../api.js'
+import { RecordLink, useApp, useOwn } from '../app.js'
 import { counted } from '../format.js'
 import { Form, SameCall, useSend } from '../forms.js'
 import type { Column } from '../parts.js'
-import { Card, Copyable, Facts, HttpStatus, Json, Pager, Scroll, Table, Time } from '../parts.js'
+import { Card, Copyable, Facts, HttpStatus, Json, Pager, Refused, Scroll, Table, Time } from '../parts.js'
 import type { LoggedRequest, Refusal } from '../types.js'
 import { ChoiceFilter, TextFilter } from './records.js'
 
@@ -14,7 +16,7 @@ const MOST_ROWS = 50
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
 /** Returns the error of an answer, as far as it has one: a fault can answer anything. */
-export const errorIn = ({ status, responseBody }: LoggedRequest): Partial<Refusal> =>
+const errorIn = ({ status, responseBody }: LoggedRequest): Partial<Refusal> =>
   (status ?? 0) >= 400 ? (Object(responseBody) as Partial<Refusal>) : {}
 
 /** Returns the fault that took an answer away. */
@@ -53,10 +55,9 @@ export const isOfConsole = ({ headers }: LoggedRequest): boolean => headers['san
 
 /** Returns the filter of an address as parameters of the log. Like the reference of a list, a path is found by a part of it. */
 function filterOf({ method, path, status, errors, hints, reference }: Readonly<Record<string, string>>) {
+  const filter = { method, path, status, errors, hints, reference }
   const glob = path === undefined || path.includes('*') ? path : `*${path}*`
-  const given = { method, path: glob, status, errors, hints, reference }
-  const parameters = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]))
-  return { filter: { method, path, status, errors, hints, reference }, parameters: `${parameters}` }
+  return { filter, parameters: queryOf({ ...filter, path: glob }) }
 }
 
 interface List {
@@ -69,9 +70,7 @@ export function Requests() {
   const { cursor, ...query } = address.query
   const { filter, parameters } = filterOf(query)
   const bounds = `limit=${MOST_ROWS + 1}${cursor === undefined ? '' : `&before=${encodeURIComponent(cursor)}`}`
-  const { data, error } = useAnswer<List>(
-    withClient(`/_sandbox/requests?${parameters && `${parameters}&`}${bounds}`, client),
-  )
+  const { data, error } = useOwn<List>(`/_sandbox/requests?${parameters && `${parameters}&`}${bounds}`)
   const rows = data?.data.slice(-MOST_ROWS) ?? []
   const isFiltered = parameters !== ''
   const older = (data?.data.length ?? 0) > MOST_ROWS && href('/requests', { ...filter, cursor: String(rows[0]?.seq) })
@@ -82,14 +81,31 @@ export function Requests() {
         id={name}
         checked={query[name] !== undefined}
         onChange={event =>
-          go(
-            addressOfPage('/requests', client, { ...filter, [name]: event.currentTarget.checked ? 'true' : undefined }),
-          )
+          go(href('/requests', { ...filter, [name]: event.currentTarget.checked ? 'true' : undefined }))
         }
       />{' '}
       {label}
     </label>
   )
+  const columns: readonly Column<LoggedRequest>[] = [
+    [
+      'Request',
+      request => (
+        <>
+          <a href={href(`/requests/${request.seq}`, filter)}>
+            <b>{request.method}</b> {addressOf(request).slice(0, 300)}
+          </a>
+          <Cause of={request} />
+        </>
+      ),
+    ],
+    ['Status', ({ status }) => <HttpStatus of={status} />],
+    ['Records', ({ records }) => <RecordLinks of={records.slice(0, 3)} />, 'wide'],
+    ['Error', request => errorIn(request).code, 'wide'],
+    ['At', ({ at }) => <Time at={at} />, 'wide'],
+    ['Received', ({ receivedAt }) => <Time at={receivedAt} />, 'wide'],
+    ['Notes', notesOf, 'wide'],
+  ]
   return (
     <Card
       id="table"
@@ -112,16 +128,14 @@ export function Requests() {
         {tick('hints', 'With hints')}
         {isFiltered && <a href={href('/requests')}>All</a>}
       </div>
-      {error && (
-        <p class="error" role="alert">
-          <code>{error.code}</code> {error.message}
-        </p>
-      )}
+      {error && <Refused error={error} />}
       {data && (
         <>
-          <RequestTable
+          <Table
+            caption="Requests"
+            columns={columns}
             rows={rows.toReversed()}
-            filter={filter}
+            keyOf={({ seq }) => `request-${seq}`}
             empty={
               isFiltered
                 ? 'No request fits this filter.'
@@ -133,9 +147,7 @@ export function Requests() {
         </>
       )}
       <div class="actions">
-        <Form
-          action={{ id: 'clear', label: 'Clear the whole log', call: { method: 'DELETE', path: '/_sandbox/requests' } }}
-        />
+        <Form id="clear" label="Clear the whole log" call={{ method: 'DELETE', path: '/_sandbox/requests' }} />
       </div>
       <SameCall
         calls={[
@@ -147,36 +159,6 @@ export function Requests() {
   )
 }
 
-interface RequestTableProps {
-  readonly rows: readonly LoggedRequest[]
-  readonly filter?: Readonly<Record<string, string | undefined>>
-  readonly empty: string
-}
-
-export function RequestTable({ rows, filter = {}, empty }: RequestTableProps) {
-  const { href } = useApp()
-  const columns: readonly Column<LoggedRequest>[] = [
-    [
-      'Request',
-      request => (
-        <>
-          <a href={href(`/requests/${request.seq}`, filter)}>
-            <b>{request.method}</b> {addressOf(request).slice(0, 300)}
-          </a>
-          <Cause of={request} />
-        </>
-      ),
-    ],
-    ['Status', ({ status }) => <HttpStatus of={status} />],
-    ['Records', ({ records }) => <RecordLinks of={records.slice(0, 3)} />, 'wide'],
-    ['Error', request => errorIn(request).code, 'wide'],
-    ['At', ({ at }) => <Time at={at} />, 'wide'],
-    ['Received', ({ receivedAt }) => <Time at={receivedAt} />, 'wide'],
-    ['Notes', notesOf, 'wide'],
-  ]
-  return <Table caption="Requests" columns={columns} rows={rows} keyOf={({ seq }) => `request-${seq}`} empty={empty} />
-}
-
 const notesOf = (request: LoggedRequest): string =>
   [
     ...request.faults.map(({ kind }) => `fault: ${kind}`),
@@ -184,7 +166,7 @@ const notesOf = (request: LoggedRequest): string =>
     ...(isOfConsole(request) ? ['console'] : []),
   ].join(', ')
 
-export const RecordLinks = ({ of: records }: { of: LoggedRequest['records'] }) => (
+const RecordLinks = ({ of: records }: { of: LoggedRequest['records'] }) => (
   <ul class="links">
     {records.map(({ kind, reference }) => (
       <li key={`${kind}-${reference}`}>
@@ -195,7 +177,7 @@ export const RecordLinks = ({ of: records }: { of: LoggedRequest['records'] }) =
 )
 
 /** Returns why a request of the log cannot be sent again; undefined: it can. The log masks secrets, and keeps no files. */
-export function obstacleOf(request: LoggedRequest): string | undefined {
+function obstacleOf(request: LoggedRequest): string | undefined {
   const { path, headers, body } = request
   if (mediaTypeOf(headers) === 'application/x-www-form-urlencoded')
     return 'It cannot be sent again: the log masks the secrets of its form.'
@@ -210,14 +192,12 @@ export function obstacleOf(request: LoggedRequest): string | undefined {
 const LONGEST_BODY = 20_000
 
 export function Request({ seq }: { seq: string }) {
-  const { client, address, href } = useApp()
+  const { address, href } = useApp()
   const { filter, parameters } = filterOf(address.query)
-  const { data: request, error } = useAnswer<LoggedRequest>(
-    withClient(`/_sandbox/requests/${encodeURIComponent(seq)}`, client),
-  )
+  const { data: request, error } = useOwn<LoggedRequest>(`/_sandbox/requests/${encodeURIComponent(seq)}`)
   const list = `/_sandbox/requests?${parameters && `${parameters}&`}`
-  const { data: before } = useAnswer<List>(withClient(`${list}limit=1&before=${Number(seq) || 1}`, client))
-  const { data: after } = useAnswer<List>(withClient(`${list}after=${Number(seq) || 0}`, client))
+  const { data: before } = useOwn<List>(`${list}limit=1&before=${Number(seq) || 1}`)
+  const { data: after } = useOwn<List>(`${list}after=${Number(seq) || 0}`)
   if (error) return <Refused error={error} />
   if (request === undefined) return null
   const { method, durationMs, at, receivedAt, faults, hints, records, status } = request
@@ -285,15 +265,6 @@ export function Request({ seq }: { seq: string }) {
     </>
   )
 }
-
-const Refused = ({ error }: { error: CallError }) => (
-  <Card id="refused" title="Not found">
-    <p>{error.message}</p>
-    <p class="code-line">
-      {error.status} <code>{error.code}</code>
-    </p>
-  </Card>
-)
 
 /** Sends a request of the log again, with a new token. */
 function Again({ request }: { request: LoggedRequest }) {

@@ -1,22 +1,22 @@
 /** The sandbox of a client: its state, settings, scenarios and end, and all clients. */
 import { useState } from 'preact/hooks'
 import { addressOf, ROOT } from '../address.js'
-import { useAnswer, withClient } from '../api.js'
-import { useApp } from '../app.js'
+import { useAnswer } from '../api.js'
+import { useApp, useOwn } from '../app.js'
 import { Actions, Form, SameCall, useSend } from '../forms.js'
-import { Card, Choice, Facts, Pager, Table, Time } from '../parts.js'
+import { Card, Choice, Facts, Pager, Refused, Table, Time } from '../parts.js'
 import type { AnyRecord, Client, Scenario, SentCall } from '../types.js'
-import { schemaOf, valuesOf } from './failures.js'
+import { ScenarioForm } from './failures.js'
 
 const MOST_CLIENTS = 50
 
 const sum = (counts: Client['counts']) => Object.values(counts).reduce((all, count) => all + count, 0)
 
 export function Sandbox() {
-  const { client, clients, kinds, href, go } = useApp()
-  const { data: settings } = useAnswer<AnyRecord>(withClient('/_sandbox/settings', client))
+  const { client, own, kinds, href, go } = useApp()
+  const { data: settings } = useOwn<AnyRecord>('/_sandbox/settings')
   const { data: about } = useAnswer<{ version: string; seed: string }>('/_sandbox', true)
-  const { fixture, counts = {} } = clients.find(({ clientId }) => clientId === client) ?? {}
+  const { fixture, counts = {} } = own
   const expire: SentCall = { method: 'POST', path: '/_sandbox/tokens/expire' }
   const reset: SentCall = { method: 'POST', path: '/_sandbox/reset' }
   const remove: SentCall = { method: 'DELETE', path: `/_sandbox/clients/${encodeURIComponent(client)}` }
@@ -38,12 +38,10 @@ export function Sandbox() {
         <Card id="settings" title="Settings">
           {settings && (
             <Form
-              action={{
-                id: 'update-settings',
-                label: 'Save',
-                call: { method: 'PUT', path: '/_sandbox/settings', body: without(settings) },
-                fields: ['mandateActivation', 'allowedOrigins', 'senderName'],
-              }}
+              id="update-settings"
+              label="Save"
+              call={{ method: 'PUT', path: '/_sandbox/settings', body: without(settings) }}
+              fields={['mandateActivation', 'allowedOrigins', 'senderName']}
             />
           )}
         </Card>
@@ -82,32 +80,25 @@ function Scenarios() {
   const [name, setName] = useState('collection-returned')
   const scenario = data?.data.find(one => one.name === name) ?? data?.data[0]
   if (data === undefined || scenario === undefined) return null
-  const { summary, parameters, movesClock } = scenario
   return (
     <Card id="scenarios" title="Scenarios">
       <p class="hint">
         A scenario brings the client into a state, all or nothing. It creates the records that you do not name.
       </p>
-      <div class="field ending">
-        <Choice
-          id="scenario"
-          label="Scenario"
-          options={data.data.map(({ name, summary }) => [name, `${name}: ${summary}`] as const)}
-          value={scenario.name}
-          onChange={setName}
-        />
-      </div>
-      <p class="hint">
-        {summary} {movesClock && 'It moves the clock.'}
-      </p>
-      <Form
+      <Choice
+        id="scenario"
+        label="Scenario"
+        options={data.data.map(({ name, summary }) => [name, `${name}: ${summary}`] as const)}
+        value={scenario.name}
+        onChange={setName}
+        hint={scenario.movesClock && 'It moves the clock.'}
+      />
+      <ScenarioForm
         key={scenario.name}
-        action={{
-          id: 'run-scenario',
-          label: `Run ${scenario.name}`,
-          call: { method: 'POST', path: `/_sandbox/scenarios/${scenario.name}`, body: valuesOf(scenario) },
-          ...(parameters.length > 0 && { schema: schemaOf(scenario), fields: 'all' as const }),
-        }}
+        id="run-scenario"
+        label={`Run ${scenario.name}`}
+        scenario={scenario}
+        fields="all"
       />
     </Card>
   )
@@ -145,11 +136,7 @@ function State() {
         <button type="submit" class="danger">
           Load
         </button>
-        {error && (
-          <p class="error" role="alert">
-            <code>{error.code}</code> {error.message}
-          </p>
-        )}
+        {error && <Refused error={error} />}
       </form>
       <p class="hint">
         A load replaces all records, events, faults, armed outcomes, deprecations, the clock and the settings. The

@@ -1,8 +1,9 @@
 /** The story on a stage, one step at a time: the sentence and a button, the lifecycle that moves, the request and its answer. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { read, useAnswer, useLoaded, withClient } from '../api.js'
-import { kindNamed, RecordLink, referenceOf, useApp } from '../app.js'
-import { addressOf } from '../curl.js'
+import { addressOf } from '../../sandbox/request-log/address.js'
+import { read, useLoaded, withClient } from '../api.js'
+import { kindNamed, RecordLink, referenceOf, useApp, useOwn } from '../app.js'
+import { hasMembers } from '../format.js'
 import { commandOf, Form, useSend } from '../forms.js'
 import { LifecycleDrawing } from '../lifecycle.js'
 import { Card, Copyable, HttpStatus, Json, Status } from '../parts.js'
@@ -22,7 +23,7 @@ interface ToldStep extends StoryStep {
 async function find({ path, reference }: Kind, { record: members }: StoryStep, client: string, signal: AbortSignal) {
   const search = new URLSearchParams({ search: String(members[reference] ?? Object.values(members)[0]) })
   const { data } = await read<{ data: Found[] }>(withClient(`/_sandbox/${path}?${search}`, client), signal)
-  const found = data.find(({ record }) => Object.entries(members).every(([name, value]) => record[name] === value))
+  const found = data.find(({ record }) => hasMembers(record, members))
   if (found === undefined) return undefined
   const target = `/_sandbox/${path}/${encodeURIComponent(String(found.record[reference]))}`
   return read<Explained>(withClient(target, client), signal)
@@ -46,11 +47,10 @@ function useStory(): readonly ToldStep[] | undefined {
 
 /** The story is offered to clients with the records of the demo, and to those that have begun it. */
 export function Story() {
-  const { client, clients } = useApp()
+  const { client, own } = useApp()
   const steps = useStory()
-  const fixture = clients.find(({ clientId }) => clientId === client)?.fixture
   if (steps === undefined || steps.length === 0) return null
-  if (fixture !== 'demo' && steps[0]?.isDone !== true) return null
+  if (own.fixture !== 'demo' && steps[0]?.isDone !== true) return null
   return <Stage key={client} steps={steps} />
 }
 
@@ -76,10 +76,9 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
   const at = isTold ? steps.length - 1 : present
   const step = steps[at] as ToldStep
   const before = steps[at - 1]
-  const kind = kindNamed(kinds, step.kind) as Kind
   // Before a step has made its record, the one before it is still the subject.
   const shown = step.found ? step : before
-  const shownKind = shown && kindNamed(kinds, shown.kind)
+  const shownKind = kindNamed(kinds, (shown ?? step).kind)
   const play = async () => {
     hadFocus.current = true
     const call = step.request ?? { method: 'POST', path: `/_sandbox/scenarios/${NAME}`, body: { step: at + 1 } }
@@ -94,7 +93,7 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
   const over = isAsking ? (
     <div class="actions">
       <span>All records of this client are removed, and the records of its fixture are restored.</span>
-      <Form action={restart} />
+      <Form {...restart} />
       <button type="button" class="plain" onClick={() => setAsking(false)}>
         Keep it as it is
       </button>
@@ -152,12 +151,10 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
           {step.opens && step.found && <Claim step={step} opens={step.opens} />}
           {money && (
             <Form
-              action={{
-                id: 'arrive',
-                label: 'Let the money arrive',
-                call: { method: 'POST', path: '/_sandbox/clock/advance', body: { to: money.at } },
-                look: 'primary',
-              }}
+              id="arrive"
+              label="Let the money arrive"
+              call={{ method: 'POST', path: '/_sandbox/clock/advance', body: { to: money.at } }}
+              look="primary"
             />
           )}
         </div>
@@ -165,25 +162,19 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
           {step.opens && step.found && (
             <Page url={String(step.found.record[step.opens])} status={step.found.record.status} />
           )}
-          {shown?.found && shownKind?.lifecycle && (
-            <>
-              <p>
-                <RecordLink kind={shown.kind} reference={referenceOf(shownKind, shown.found.record)} />{' '}
-                <Status of={String(shown.found.record.status)} />
-              </p>
-              <LifecycleDrawing
-                id="story-drawing"
-                lifecycle={shownKind.lifecycle}
-                status={String(shown.found.record.status)}
-                timeline={shown.found.timeline}
-                forecast={shown.found.forecast}
-              />
-            </>
+          {shown?.found && shownKind && (
+            <p>
+              <RecordLink kind={shown.kind} reference={referenceOf(shownKind, shown.found.record)} />{' '}
+              <Status of={String(shown.found.record.status)} />
+            </p>
+          )}
+          {shownKind?.lifecycle && (
+            <LifecycleDrawing id="story-drawing" lifecycle={shownKind.lifecycle} explained={shown?.found} />
           )}
         </div>
       </div>
       {isTold ? <End steps={steps} kinds={kinds} /> : sent && <Exchange {...sent} />}
-      {!isTold && !sent && kind && <p class="hint">The request and its answer appear here.</p>}
+      {!isTold && !sent && <p class="hint">The request and its answer appear here.</p>}
     </Card>
   )
 }
@@ -234,8 +225,8 @@ function Exchange({ call, answer }: Sent) {
 
 /** The end of the story: the requests that were sent. */
 function End({ steps, kinds }: { steps: readonly ToldStep[]; kinds: readonly Kind[] }) {
-  const { client, href } = useApp()
-  const { data } = useAnswer<{ data: LoggedRequest[] }>(withClient(`/_sandbox/requests?limit=${MOST_REQUESTS}`, client))
+  const { href } = useApp()
+  const { data } = useOwn<{ data: LoggedRequest[] }>(`/_sandbox/requests?limit=${MOST_REQUESTS}`)
   const references = new Set(
     steps.flatMap(({ kind: name, found }) => {
       const kind = kindNamed(kinds, name)

@@ -7,7 +7,7 @@ const NOT_IN_PATH = /%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@%/]/gi
  * Returns the address of a logged request, with its query. Secrets are masked.
  * @param url the URL of the server without a trailing slash
  */
-export function addressOf({ path, query }: Pick<LoggedExchange, 'path' | 'query'>, url: string): string {
+export function addressOf({ path, query }: Pick<LoggedExchange, 'path' | 'query'>, url = ''): string {
   const text = new URLSearchParams(parametersOf(query)).toString()
   return `${url}${path.replace(NOT_IN_PATH, encodeURIComponent)}${text === '' ? '' : `?${text}`}`
 }

@@ -1,14 +1,18 @@
+/** Requests as text: the command of a shell, and the line of a test. The library and the console share them. */
 import { addressOf, mediaTypeOf } from './address.js'
 import type { LoggedExchange } from './exchange.js'
 
 /** The form of a masked secret in the log. */
 const MASKED = /\*\*\*/
 
-/** Headers that curl makes itself, or that say nothing about the request. */
+/** Headers that curl or a browser makes itself, or that say nothing about the request. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
-  ...['accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'expect', 'host'],
-  ...['keep-alive', 'transfer-encoding', 'user-agent'],
+  ...['accept-encoding', 'accept-language', 'authorization', 'connection', 'content-length', 'content-type', 'expect'],
+  ...['host', 'keep-alive', 'origin', 'referer', 'sandbox-sender', 'transfer-encoding', 'user-agent'],
 ])
+const isOwn = (name: string) => OWN_HEADERS.has(name) || name.startsWith('sec-')
+
+type Sent = Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body' | 'text'>
 
 const FORM = 'application/x-www-form-urlencoded'
 const MULTIPART = 'multipart/form-data'
@@ -22,11 +26,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
  * @param url the URL of the server without a trailing slash
  * @param token the name of the variable with the access token
  */
-export function toCurl(
-  request: Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body' | 'text'>,
-  url: string,
-  token = 'TOKEN',
-): string {
+export function toCurl(request: Sent, url: string, token = 'TOKEN'): string {
   const { method, headers, body, text } = request
   const { authorization = '', accept = '*/*', ...rest } = headers
   const type = mediaTypeOf(headers)
@@ -36,7 +36,7 @@ export function toCurl(
   if (/^basic /i.test(authorization)) lines.push('-u "$CLIENT_ID:$CLIENT_SECRET"')
   if (accept !== '*/*') lines.push(`-H ${quoted(`accept: ${accept}`)}`)
   for (const [name, value] of Object.entries(rest)) {
-    if (!OWN_HEADERS.has(name) && !MASKED.test(value)) lines.push(`-H ${quoted(`${name}: ${value}`)}`)
+    if (!isOwn(name) && !MASKED.test(value)) lines.push(`-H ${quoted(`${name}: ${value}`)}`)
   }
   if (hasBody) lines.push(...bodyOptions(type, headers['content-type'], { body, text }))
   return lines.join(' \\\n  ')
@@ -71,7 +71,7 @@ const LONGEST_PATH = 500
 const MOST_PARAMETERS = 50
 
 /** Returns a logged request as the line of a test with the library: `await sandbox.requests.expect({ … })`. */
-export function toExpectation({ method, path, query, body, status }: LoggedExchange): string {
+export function toExpectation({ method, path, query, body, status }: Sent & Pick<LoggedExchange, 'status'>): string {
   const parameters = Object.keys(query).length
   const expected = {
     ...(METHODS.includes(method) && { method }),
