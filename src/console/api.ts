@@ -20,21 +20,24 @@ const AWAY = 'The server is away. This page catches up when it is back.'
 
 const FOREIGN = 'The answer does not come from the sandbox.'
 
-/** Fetches a path of the server as a text. Rejects with a CallError. */
-async function request(path: string, options: RequestInit): Promise<string> {
-  let answer: Response
+/** Fetches a path of the server. Rejects with a CallError. */
+async function request<T>(path: string, options: RequestInit, read: (answer: Response) => Promise<T>): Promise<T> {
+  let status: number
   let text: string
   try {
-    answer = await fetch(new URL(path.slice(1), ROOT), options)
+    const answer = await fetch(new URL(path.slice(1), ROOT), options)
+    if (answer.ok) return await read(answer)
+    status = answer.status
     text = await answer.text()
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
     throw new CallError(0, 'NO_ANSWER', null, AWAY)
   }
-  if (answer.ok) return text
-  const { code = 'NO_JSON', field = null, message = FOREIGN } = Object(parse(text, answer.status)) as Partial<Refusal>
-  throw new CallError(answer.status, code, field, message)
+  const { code = 'NO_JSON', field = null, message = FOREIGN } = Object(parse(text, status)) as Partial<Refusal>
+  throw new CallError(status, code, field, message)
 }
+
+const textOf = (answer: Response) => answer.text()
 
 function parse(text: string, status = 200): unknown {
   try {
@@ -48,13 +51,14 @@ function parse(text: string, status = 200): unknown {
 export const withClient = (path: string, client: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ client })}`
 
-/** Reads a path of the control plane as a text. Rejects with a CallError. */
-export const readText = (path: string, signal?: AbortSignal): Promise<string> =>
-  request(path, { headers: { accept: 'application/json' }, ...(signal && { signal }) })
+const JSON_ONLY = { accept: 'application/json' }
 
 /** Reads a path of the control plane. Rejects with a CallError. */
 export const read = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
-  parse(await readText(path, signal)) as T
+  parse(await request(path, { headers: JSON_ONLY, ...(signal && { signal }) }, textOf)) as T
+
+/** Reads a path of the control plane as bytes, which may be megabytes: nothing parses them. Rejects with a CallError. */
+export const readBytes = (path: string): Promise<Blob> => request(path, { headers: JSON_ONLY }, answer => answer.blob())
 
 /** Whether a request is one of the API: it needs a token of the client, and is in the request log. */
 export const isOfApi = ({ path }: Pick<SentCall, 'path'>): boolean => path.startsWith('/api/')
@@ -69,17 +73,18 @@ export const targetOf = (call: SentCall, client: string): string =>
 /** Sends a call as a client, and says that the console has sent it. Returns its answer, or rejects with a CallError. */
 export async function send(call: SentCall, client: string): Promise<unknown> {
   const { method, region, body } = call
-  const headers: Record<string, string> = { accept: 'application/json', 'sandbox-sender': 'console' }
+  const headers: Record<string, string> = { ...JSON_ONLY, 'sandbox-sender': 'console' }
   if (isOfApi(call)) {
     // It needs no secret, meets no fault and is in no log.
-    const token = await request(withClient('/_sandbox/tokens', client), { method: 'POST' })
+    const token = await request(withClient('/_sandbox/tokens', client), { method: 'POST' }, textOf)
     headers.authorization = `Bearer ${(parse(token) as { access_token: string }).access_token}`
     if (region !== undefined) headers['x-region'] = region
   }
   if (body !== undefined) headers['content-type'] = 'application/json'
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const bytes = body instanceof Blob ? body : JSON.stringify(body)
+  const options = { method, headers, ...(bytes !== undefined && { body: bytes }) }
   try {
-    return parse(await request(targetOf(call, client), { method, headers, ...(text !== undefined && { body: text }) }))
+    return parse(await request(targetOf(call, client), options, textOf))
   } catch (error) {
     if (!(error instanceof CallError) || error.status !== 0) throw error
     const message = isOfApi(call)

@@ -1,6 +1,6 @@
 /** The clock of the client, on every page: what comes next, ways forward, a forecast of each jump, and the way back. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { live, readLast, readText, withClient } from './api.js'
+import { live, readBytes, readLast, withClient } from './api.js'
 import { RecordLink, useApp, useOwn } from './app.js'
 import { formatDate, formatMoment, paceOf } from './format.js'
 import { SameCall, useSend } from './forms.js'
@@ -19,7 +19,7 @@ const RATES = [1, 60, 3600, 86_400]
 /** The state before a jump, and the number of the event after it. */
 interface Kept {
   readonly client: string
-  readonly state: string
+  readonly state: Blob
   readonly last: number
   readonly now: number
 }
@@ -63,10 +63,10 @@ export function ClockBar() {
     })
   }
   /** Reads the state, if the client is small enough. */
-  async function stateToKeep(): Promise<string | undefined> {
+  async function stateToKeep(): Promise<Blob | undefined> {
     const records = Object.values(own.counts ?? {}).reduce((all, count) => all + count, 0)
     if (records + (await readLast(client)) > MOST_KEPT) return undefined
-    return readText(withClient('/_sandbox/state', client))
+    return readBytes(withClient('/_sandbox/state', client))
   }
   const undo = ({ state, now }: Kept) =>
     act({ method: 'PUT', path: '/_sandbox/state', body: state }, () => {

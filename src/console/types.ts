@@ -54,5 +54,6 @@ export interface SentCall {
   /** Below the server, such as `/_sandbox/faults`. */
   readonly path: string
   readonly region?: string | undefined
+  /** A JSON value, or a file. */
   readonly body?: unknown
 }

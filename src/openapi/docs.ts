@@ -65,11 +65,11 @@ const shared = {
   mcp: { disabled: true },
   showDeveloperTools: 'never',
   hideClientButton: true,
-  // Some colours are too light for small text. Copy buttons have no name, buttons within buttons cannot be reached, and beside
-  // "Required" there is no room for the type of the authentication.
+  // Some colours are too light for small text. Copy buttons have no name, and the summary within a button has parts that no
+  // keyboard reaches. Beside "Required" there is no room for the type of the authentication.
   customCss: '.light-mode { --scalar-color-2: #5c5c5c; --scalar-color-3: #6b6b6b; --scalar-color-blue: #0067a8; --scalar-color-green: #00704a; ' +
-    '--scalar-color-orange: #8f4f00; --scalar-color-red: #b3261e } .dark-mode { --scalar-color-3: #9b9b9b } ' +
-    '.scalar-code-copy, .parameter-item-description-summary button, [data-testid=auth-indicator] { display: none }',
+    '--scalar-color-orange: #8f4f00; --scalar-color-red: #b3261e } .dark-mode { --scalar-color-3: #9b9b9b; --scalar-color-red: #ff8078 } ' +
+    '.scalar-code-copy, .parameter-item-trigger .parameter-item-description-summary, [data-testid=auth-indicator] { display: none !important }',
 }
 Scalar.createApiReference('#reference', [
   {

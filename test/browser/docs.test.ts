@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import type { BuildOptions } from '../helper.js'
 import { build, connect } from '../helper.js'
+import { assertAccessible } from './accessibility.js'
 import { openBrowser } from './browser.js'
 import { needsChromium } from './chromium.js'
 
@@ -44,6 +45,7 @@ t.test(
     await page.goto(docs)
     await page.getByText('Issue an access token using client credentials').first().waitFor()
     await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
+    await assertAccessible(t, page)
 
     for (const [term, model, answer] of [
       ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],

@@ -108,12 +108,12 @@ function Scenarios() {
 function State() {
   const { client, say } = useApp()
   const { act, error } = useSend()
-  const [text, setText] = useState<string>()
+  const [file, setFile] = useState<File>()
   const state = new URL(`_sandbox/state?${new URLSearchParams({ client })}`, ROOT).href
   const load = async (event: SubmitEvent) => {
     event.preventDefault()
-    if (text === undefined) return say('Choose the file of a state first.', true)
-    if (await act({ method: 'PUT', path: '/_sandbox/state', body: text })) setText(undefined)
+    if (file === undefined) return say('Choose the file of a state first.', true)
+    await act({ method: 'PUT', path: '/_sandbox/state', body: file })
   }
   return (
     <Card id="state" title="State">
@@ -130,7 +130,7 @@ function State() {
             id="file"
             type="file"
             accept="application/json,.json"
-            onChange={async event => setText(await event.currentTarget.files?.[0]?.text())}
+            onChange={event => setFile(event.currentTarget.files?.[0])}
           />
         </div>
         <button type="submit" class="danger">
