@@ -52,7 +52,7 @@ export default {
     },
     {
       // It asks the control plane for all else. Texts and markup that the server and the library make, too, are shared.
-      name: 'console-imports-types-and-texts-only',
+      name: 'console-imports-types-only',
       severity: 'error',
       from: { path: '^src/console/' },
       to: {
