@@ -50,9 +50,9 @@ async function onRequestBuilt({ request: { url, headers } }) {
 /** Returns the document of the control plane, whose calls name the client. Examples that replace or remove something use another client. */
 async function controlPlane() {
   const document = await (await fetch(base + '/docs/control-plane.json')).json()
-  for (const { parameters = [] } of Object.values(document.paths).flatMap(Object.values)) {
-    for (const parameter of parameters) if (parameter.name === 'client' && parameter.in === 'query') parameter.example ??= client
-  }
+  const operations = Object.values(document.paths).flatMap(Object.values)
+  const parameters = [...Object.values(document.components.parameters), ...operations.flatMap(({ parameters = [] }) => parameters)]
+  for (const parameter of parameters) if (parameter.name === 'client' && parameter.in === 'query') parameter.example ??= client
   return { content: document }
 }
 
