@@ -43,10 +43,10 @@ const npm = (args: readonly string[], cwd: string): string =>
     encoding: 'utf8',
   }).trim()
 
-/** Packs dist/ as `npm pack` does, and builds it first if a source is newer. Returns the path of the tarball. */
+/** Packs dist/ as `npm pack` does, and builds it first if a source is newer than its last file. Returns the path of the tarball. */
 function pack(destination: string): string {
-  const builtAt = statSync('dist/client/index.d.ts', { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const sources = ['src', 'docs', 'skills'].flatMap(folder =>
+  const builtAt = statSync('dist/commonjs/package.json', { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = ['src', 'scripts', 'docs', 'skills'].flatMap(folder =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(path => join(folder, path)),
   )
   const isOld = [...sources, 'README.md', 'package.json'].some(path => statSync(path).mtimeMs > builtAt)
