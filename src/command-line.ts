@@ -56,7 +56,7 @@ export function leadingWords(args: readonly string[], options: Options): string[
 /** Parses a command line. @throws ConfigError, which names the nearest option for an unknown one */
 export function parseLine(args: readonly string[], options: Options): { values: Values; positionals: string[] } {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true }) as { values: Values; positionals: string[] }
+    return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ConfigError(message.replaceAll(/\s+/g, ' '))

@@ -75,7 +75,7 @@ function parse(args: readonly string[]) {
     version: values.version,
     url: given.url,
     positionals,
-    settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) as Environment,
+    settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)),
   }
 }
 

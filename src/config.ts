@@ -236,7 +236,7 @@ function readDatabaseUrl(environment: Environment): string | undefined {
   return url
 }
 
-const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text)
+const isLogLevel = (text: string): text is LogLevel => LOG_LEVELS.some(level => level === text)
 
 // The log and payout links show it, so it has no password.
 const isPublicUrl = (text: string) => /^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)

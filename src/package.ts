@@ -5,10 +5,8 @@ import { fileURLToPath } from 'node:url'
 /** Found by the package's own name, since the bundle, the library and the tests have this file in folders of other depths. */
 const MANIFEST = fileURLToPath(import.meta.resolve('payments-sandbox/package.json'))
 
-export const { name: NAME, version: VERSION } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as {
-  name: string
-  version: string
-}
+const manifest: { name: string; version: string } = JSON.parse(readFileSync(MANIFEST, 'utf8'))
+export const { name: NAME, version: VERSION } = manifest
 
 const fileOf = (path: string) => join(MANIFEST, '..', path)
 

@@ -221,4 +221,4 @@ export const lifecycleOf = <
   kind: Kind,
   table: Lifecycle<State, Verb>,
   more: More,
-) => ({ ...more, kind, table: table as Lifecycle, states: Object.keys(table) })
+) => ({ ...more, kind, table, states: Object.keys(table) })

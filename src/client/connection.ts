@@ -100,7 +100,7 @@ function queryOf(query: NonNullable<Request['query']>): string {
 }
 
 function errorOf(status: number, text: string): SandboxError {
-  const { code, field, message } = Object(parseJson(text)) as Record<string, unknown>
+  const { code, field, message }: Record<string, unknown> = Object(parseJson(text))
   if (typeof code !== 'string' || typeof message !== 'string') return unexpectedResponse(status)
   return new SandboxError(message, { code, field: typeof field === 'string' ? field : null, status })
 }

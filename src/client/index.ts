@@ -68,7 +68,7 @@ const CONNECT_OPTIONS: Names<ConnectOptions> = { url: true, adminToken: true, cl
 
 /** Returns the URL of the server without a trailing slash. @throws TypeError */
 function urlOf(options: ConnectOptions): string {
-  const { url } = Object(options) as Partial<ConnectOptions>
+  const { url }: Partial<ConnectOptions> = Object(options)
   const text = typeof url === 'string' ? url : url?.href
   if (typeof text !== 'string') {
     // The options can have secrets.

@@ -7,7 +7,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Area, Transition } from '../areas/index.js'
 import { areas } from '../areas/index.js'
-import type { Currency } from '../core/domain/regions.js'
 import { CURRENCIES, regionOf } from '../core/domain/regions.js'
 import type * as api from './api.js'
 import type { Call } from './connection.js'
@@ -298,5 +297,5 @@ const regionIn = (method: string, where: Where): Region => whereOf(method, where
 /** Returns the region of a new record. The server refuses an unknown currency, whatever the region. */
 function regionFor(record: { readonly currency?: unknown }): Region {
   const { currency } = Object(record)
-  return CURRENCIES.includes(currency as Currency) ? regionOf(currency as Currency) : 'EU'
+  return CURRENCIES.includes(currency) ? regionOf(currency) : 'EU'
 }

@@ -51,13 +51,15 @@ export interface Command extends Operation {
   readonly file: string | undefined
 }
 
-const { paths, components } = JSON.parse(readFileSync(CONTROL_PLANE, 'utf8')) as {
+interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
     readonly parameters: Readonly<Record<string, Parameter>>
   }
 }
+
+const { paths, components }: Document = JSON.parse(readFileSync(CONTROL_PLANE, 'utf8'))
 
 const nameOf = ($ref = '') => $ref.split('/')[3] ?? ''
 const resolve = ({ $ref, ...schema }: Schema): Schema => ({

@@ -33,7 +33,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Clients: ['clients', 'credentials', 'token', 'reset', 'fork', 'state', 'settings'],
 }
 
-const nounOf = ({ name }: Command) => name.split(' ')[0] as string
+const nounOf = ({ name }: Command) => name.replace(/ .*/, '')
 
 /** Returns the commands with a first word, each with its summary. Those of one record are a line together. */
 function rowsOf(noun: string): string[][] {

@@ -9,7 +9,7 @@ const isTable = (value: unknown): value is Row[] => Array.isArray(value) && valu
 /** Returns a value on one line. A list of objects has the first member of each. */
 export function toLine(value: unknown): string {
   if (Array.isArray(value)) return value.map(item => toLine(isObject(item) ? Object.values(item)[0] : item)).join(', ')
-  const text = typeof value === 'string' ? value : (JSON.stringify(value ?? '') as string).replace(/^(\{\}|"")$/, '')
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '').replace(/^(\{\}|"")$/, '')
   return escapeControls(text, '')
 }
 

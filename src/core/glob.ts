@@ -1,10 +1,8 @@
 /** Returns a test for a pattern in which `*` matches any text, with slashes. All other characters match themselves. */
 export function createGlob(pattern: string): (text: string) => boolean {
   if (!pattern.includes('*')) return text => text === pattern
-  const parts = pattern.split(/\*+/)
-  const first = parts[0] as string
-  const last = parts.at(-1) as string
-  const between = parts.slice(1, -1)
+  const [first = '', ...between] = pattern.split(/\*+/)
+  const last = between.pop() ?? ''
   return text => {
     if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
     const end = text.length - last.length

@@ -173,7 +173,7 @@ export const ListOf = <T extends TSchema>(title: string, record: T, label: Label
       },
       {
         title,
-        examples: [{ totalCount: 1, hasMore: false, nextCursor: null, data: record.examples as unknown[] }],
+        examples: [{ totalCount: 1, hasMore: false, nextCursor: null, data: record.examples }],
       },
     ),
     'One page of records, newest first.',

@@ -56,7 +56,7 @@ export function assertKnown({ kind, region, record, nextStep }: TenantRecord): v
   const noun = toNoun(kind)
   const verbs = ownMember<object>(states, String(status))
   if (verbs === undefined) throw lacking(`state of a ${noun}`, String(status))
-  const { verb } = (nextStep ?? {}) as { readonly verb?: string }
+  const { verb }: { readonly verb?: string } = nextStep ?? {}
   if (verb !== undefined && !Object.hasOwn(verbs, verb)) throw lacking(`transition of a ${status} ${noun}`, verb)
   if (outcome !== undefined && !area.outcomes?.names.includes(outcome)) throw lacking(`outcome of a ${noun}`, outcome)
 }

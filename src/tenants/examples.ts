@@ -40,7 +40,7 @@ export const exampleValues =
  * @param skipped raises the number of a new reference
  */
 export function exampleOf({ clock, meta }: Tenant, realNow: number, schema: TSchema, skipped = 0): object {
-  const [example] = (schema.examples ?? [{}]) as readonly object[]
+  const [example]: readonly object[] = schema.examples ?? [{}]
   const values = exampleValues({ now: clock.now(), sequence: meta().sequence + skipped, realNow })
   return JSON.parse(withExamples(JSON.stringify(example), values))
 }

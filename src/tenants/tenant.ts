@@ -6,14 +6,12 @@ import { ApiError, errors } from '../core/errors.js'
 import { createIds } from '../core/ids.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import { createChangeLog } from '../core/records/changes.js'
-import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
 import type { StagedRecords } from '../core/records/repository.js'
 import type { TenantContext } from '../core/tenant-context.js'
 import type { ClockStart } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
-import type { Instant } from '../core/time/time.js'
-import { formatInstant, parseInstant } from '../core/time/time.js'
+import { formatInstant, readInstant } from '../core/time/time.js'
 import { toWords } from '../core/words.js'
 import { VERSION } from '../package.js'
 import { createDeprecations } from '../sandbox/deprecations/state.js'
@@ -95,7 +93,7 @@ export function createTenant(
   const context: TenantContext = {
     clock: createClock(clock, dueWorkFailed),
     ids: createIds(seed, initial.ids.scope, initial.ids.counters),
-    events: createEventLog(initial.events as readonly Event[]),
+    events: createEventLog(initial.events),
     changes: createChangeLog(),
     room: { used: 0, most: maxRecords },
     nextSequence: () => ++sequence,
@@ -236,7 +234,7 @@ export function createTenant(
   /** Checks all records, each kind against those that it refers to, before any is stored. */
   function stage(records: SeedRecords): StagedRecords[] {
     const staged: Partial<Record<AreaName, StagedRecords>> = {}
-    const recordsOf = (name: AreaName) => (records[name] ?? []) as readonly Json[]
+    const recordsOf = (name: AreaName): readonly Json[] => records[name] ?? []
     const isStored = (name: AreaName, reference: string) => storeOf(name).find(reference).length > 0
     for (const name of CREATION_ORDER) {
       assertRelated(name, { recordsOf, path: `records.${name}`, isStored })
@@ -271,7 +269,7 @@ export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot:
   const size = AREA_NAMES.reduce((sum, name) => sum + (snapshot[name]?.length ?? 0), 0)
   if (size > options.maxRecords) throw errors.tooManyRecords(options.maxRecords)
   const { now, mode, rate } = snapshot.clock
-  const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
+  const clock = { now: readInstant(now), mode, rate, realNow }
   const recordsOf = (name: AreaName) => (snapshot[name] ?? []).map(({ record }) => record)
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
   for (const name of AREA_NAMES) {

@@ -96,9 +96,9 @@ export function stateAt(seed: Readonly<Record<string, unknown>>, now: Instant): 
     const step = nextStep({ ...seed, ...reached, collectionDate: settlesOn })
     if (step === null || step.at > now) return reached
     const { at, verb, reasonCode } = step
-    const status = (collectionLifecycle[reached.status] as Partial<Record<CollectionVerb, CollectionStatus>>)[verb]
+    const targets: Partial<Record<CollectionVerb, CollectionStatus>> = collectionLifecycle[reached.status]
     const reason = reasonCode === undefined ? {} : { reasonCode }
-    reached = { status: status as CollectionStatus, updatedAt: formatInstant(at), ...reason }
+    reached = { status: targets[verb] ?? reached.status, updatedAt: formatInstant(at), ...reason }
   }
 }
 

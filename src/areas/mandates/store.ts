@@ -5,7 +5,7 @@ import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
 import { StatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Instant } from '../../core/time/time.js'
-import { addMonths, formatDay, formatInstant, isMoment, localTime, parseInstant } from '../../core/time/time.js'
+import { addMonths, formatDay, formatInstant, isMoment, localTime, readInstant } from '../../core/time/time.js'
 import type { StoreOptions } from '../area.js'
 import type { MandateStatus, MandateVerb } from './lifecycle.js'
 import { FINAL_STATUSES, MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
@@ -125,7 +125,7 @@ function build(input: NewMandate, now: Instant, status: MandateStatus): StoredMa
 }
 
 function expiryOf({ lastPresentedAt, createdAt }: Pick<StoredMandate, 'lastPresentedAt' | 'createdAt'>): Instant {
-  return addMonths(parseInstant(lastPresentedAt ?? createdAt) as Instant, MONTHS_UNTIL_EXPIRY)
+  return addMonths(readInstant(lastPresentedAt ?? createdAt), MONTHS_UNTIL_EXPIRY)
 }
 
 /**

@@ -102,7 +102,7 @@ const typeField: ClaimField = {
   name: 'accountType',
   kind: 'type',
   normalize: same,
-  isValid: text => (ACCOUNT_TYPES as readonly string[]).includes(text),
+  isValid: text => ACCOUNT_TYPES.some(type => type === text),
   format: same,
 }
 

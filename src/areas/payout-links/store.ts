@@ -10,7 +10,7 @@ import type { StatefulEntry, StatefulSnapshot } from '../../core/records/statefu
 import { StatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseDuration } from '../../core/time/duration.js'
 import type { Instant } from '../../core/time/time.js'
-import { formatInstant, LAST_INSTANT, parseInstant } from '../../core/time/time.js'
+import { formatInstant, LAST_INSTANT, readInstant } from '../../core/time/time.js'
 import type { StoreOptions } from '../area.js'
 import { assertPayable, masked } from './claim.js'
 import type { PayoutLinkStatus, PayoutLinkVerb } from './lifecycle.js'
@@ -110,7 +110,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
 
   /** Returns the instant at which a claimed link is paid. */
   paidAt({ payoutMethod, claimedAt, updatedAt }: StoredPayoutLink): Instant {
-    return payoutMethods[payoutMethod].paidAt(parseInstant(claimedAt ?? updatedAt) as Instant)
+    return payoutMethods[payoutMethod].paidAt(readInstant(claimedAt ?? updatedAt))
   }
 
   /**
@@ -197,8 +197,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
   /** Makes the record of a seed. @throws the errors of `create` */
   #toRecord(payoutLinkId: string, seed: SeedPayoutLink): InRegion<StoredPayoutLink> {
     const { region } = payoutMethods[seed.payoutMethod]
-    const createdAt =
-      seed.createdAt === undefined ? this.context.clock.now() : (parseInstant(seed.createdAt) as Instant)
+    const createdAt = seed.createdAt === undefined ? this.context.clock.now() : readInstant(seed.createdAt)
     const link = build(region, seed, createdAt)
     this.#assertOrigin(link)
     const { status = 'ACTIVE', updatedAt = formatInstant(createdAt), claim } = seed
@@ -245,7 +244,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
 
   protected override pastStepAfter(link: StoredPayoutLink) {
     if (link.status !== 'ACTIVE' || link.claimedAt === undefined) return nextStep(link)
-    return { at: parseInstant(link.claimedAt) as Instant, verb: 'claim', cause: 'control' } as const
+    return { at: readInstant(link.claimedAt), verb: 'claim', cause: 'control' } as const
   }
 
   protected override membersOf(link: StoredPayoutLink, verb: PayoutLinkVerb, body: object): Partial<StoredPayoutLink> {
@@ -325,10 +324,10 @@ function build(region: Region, input: NewPayoutLink, createdAt: Instant): Omit<S
 
 function nextStep(link: StoredPayoutLink): Step<PayoutLinkVerb> | null {
   const { status, expiresAt, claimedAt, updatedAt, outcome } = link
-  const claimed = parseInstant(claimedAt ?? updatedAt) as Instant
+  const claimed = readInstant(claimedAt ?? updatedAt)
   switch (status) {
     case 'ACTIVE':
-      return { at: parseInstant(expiresAt) as Instant, verb: 'expire', cause: 'time' }
+      return { at: readInstant(expiresAt), verb: 'expire', cause: 'time' }
     case 'CLAIMED':
       return { at: processingAt(claimed), verb: 'process', cause: 'time' }
     case 'PROCESSING':

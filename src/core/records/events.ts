@@ -66,8 +66,8 @@ export function createEventLog(earlier: readonly Event[] = []) {
     subscribe: (kind: string, listener: (event: Event) => void): void => void listeners.set(kind, listener),
     /** Tells the listener of its kind about the transition of an event. The records of seeds and states made none. */
     publish(seq: number): void {
-      const event = events[seq - 1] as Event
-      listeners.get(event.kind)?.(event)
+      const event = events[seq - 1]
+      if (event !== undefined) listeners.get(event.kind)?.(event)
     },
     /** Adds the events of a database, which follow the latest one. */
     load(more: readonly Event[]): void {
@@ -93,7 +93,7 @@ export function createEventLog(earlier: readonly Event[] = []) {
     ): { readonly events: Event[]; readonly omitted: number } {
       const end = firstIndex(timeline, seq => seq >= before)
       const omitted = Math.max(0, end - limit)
-      return { events: timeline.slice(omitted, end).map(seq => events[seq - 1] as Event), omitted }
+      return { events: timeline.slice(omitted, end).flatMap(seq => events[seq - 1] ?? []), omitted }
     },
     /** Returns the events with a higher `seq`. */
     after: (seq: number): Event[] => events.slice(seq),
@@ -104,8 +104,7 @@ export function createEventLog(earlier: readonly Event[] = []) {
       limit: number,
     ): { readonly events: Event[]; readonly areAll: boolean } {
       const selected: Event[] = []
-      for (let index = after; index < events.length; index++) {
-        const event = events[index] as Event
+      for (let index = after, event = events[index]; event !== undefined; event = events[++index]) {
         if (kind !== undefined && event.kind !== kind) continue
         if (reference !== undefined && event.reference !== reference) continue
         if (to !== undefined && event.to !== to) continue

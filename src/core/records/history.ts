@@ -1,5 +1,4 @@
-import type { Instant } from '../time/time.js'
-import { formatInstant, parseInstant } from '../time/time.js'
+import { formatInstant, readInstant } from '../time/time.js'
 import type { Cause } from './events.js'
 import type { Lifecycle, Step } from './lifecycle.js'
 import { legalTransitions, stateAfter } from './lifecycle.js'
@@ -34,10 +33,10 @@ export function historyOf<R extends Stateful<S>, S extends string, V extends str
   record: R,
   { lifecycle, first, stepBefore }: HistoryRules<R, S, V>,
 ): Reached<R>[] {
-  const end = parseInstant(record.updatedAt) as Instant
+  const end = readInstant(record.updatedAt)
   const way: Reached<R>[] = []
   let state: Reached<R> = { record: first, cause: 'control' }
-  for (let at = parseInstant(first.updatedAt) as Instant; at < end; ) {
+  for (let at = readInstant(first.updatedAt); at < end; ) {
     way.push(state)
     const step = stepBefore(state.record)
     const status = step === null ? undefined : stateAfter(lifecycle, state.record.status, step.verb)

@@ -1,6 +1,5 @@
 import type { Region } from '../domain/regions.js'
-import type { Instant } from '../time/time.js'
-import { formatInstant, parseInstant } from '../time/time.js'
+import { formatInstant, readInstant } from '../time/time.js'
 import type { Entry, InRegion, Snapshot, StagedRecords } from './repository.js'
 import { Repository } from './repository.js'
 
@@ -47,7 +46,7 @@ export class PlainRepository<R extends object> extends Repository<R> {
   restore(snapshots: readonly RecordSnapshot<R>[], path: string): void {
     this.assertConsistent(snapshots, path)
     for (const { createdAt, ...snapshot } of snapshots) {
-      this.store({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
+      this.store({ ...snapshot, createdAt: readInstant(createdAt) })
     }
   }
 }

@@ -304,7 +304,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
   }
 
   #count({ record }: E, by: 1 | -1): void {
-    const { status } = record as { status?: string }
+    const { status }: { status?: string } = record
     if (status === undefined) return
     const counted = (this.#byStatus.get(status) ?? 0) + by
     if (counted === 0) this.#byStatus.delete(status)

@@ -3,7 +3,7 @@ import { ApiError, errors, quote } from '../errors.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/clock.js'
 import type { Instant } from '../time/time.js'
-import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
+import { formatInstant, LAST_INSTANT, readInstant } from '../time/time.js'
 import { toWords } from '../words.js'
 import type { Cause, Event } from './events.js'
 import type { HistoryRules, Stateful } from './history.js'
@@ -137,7 +137,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
 
   /** Returns the members that a transition of the control plane sets. @throws as the transition */
   protected membersOf(_record: R, _verb: V, body: object): Partial<R> {
-    return body as Partial<R>
+    return body
   }
 
   /** Returns a record as it is explained. @param publicUrl as in `explain` */
@@ -339,7 +339,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   }
 
   #createdAt(record: R): Instant {
-    return parseInstant(this.createdAtOf(record)) as Instant
+    return readInstant(this.createdAtOf(record))
   }
 
   /** Appends the events of a seeded record, and returns their `seq`. */

@@ -41,6 +41,13 @@ const INSTANT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 export const parseInstant = (text: string): Instant | undefined =>
   INSTANT.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : undefined
 
+/** Returns the instant of a text that has been checked. @throws RangeError */
+export function readInstant(text: string): Instant {
+  const instant = parseInstant(text)
+  if (instant === undefined) throw new RangeError(`${text} is no instant.`)
+  return instant
+}
+
 export const isMoment = (value: unknown): value is string =>
   typeof value === 'string' && parseInstant(value) !== undefined
 

@@ -56,7 +56,7 @@ export function mayRead({ query }: FastifyRequest, { ids }: PageTenant, { payout
 
 /** Returns the address of a page relative to itself. */
 export function addressOf({ payoutLinkId }: StoredPayoutLink, query: PageQuery): string {
-  const parameters = new URLSearchParams(query as Record<string, string>)
+  const parameters = new URLSearchParams(query)
   return parameters.size === 0 ? payoutLinkId : `${payoutLinkId}?${parameters}`
 }
 
