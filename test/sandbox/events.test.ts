@@ -62,8 +62,8 @@ t.test('control plane, GET /events: events in order, each with its cause', async
     `5 ${MONDAY} mandate MND-0001 ACTIVE CANCELLED control`,
     `6 ${MONDAY} collection COL-0001 PENDING CANCELLED control`,
     `7 ${later} payoutLink ${payoutLinkId} ACTIVE EXPIRED time`,
-    `8 ${later} mandate MND-0002 - ACTIVE control`,
-    `9 ${later} collection COL-2 - PENDING control`,
+    `8 ${later} mandate MND-0002 - ACTIVE seed`,
+    `9 ${later} collection COL-2 - PENDING seed`,
     '10 2026-11-05T15:00:00Z collection COL-2 PENDING SUBMITTED time',
     '11 2026-11-06T08:00:00Z collection COL-2 SUBMITTED REJECTED outcome AC01',
   ])

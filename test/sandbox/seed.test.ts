@@ -287,7 +287,7 @@ t.test('control plane, POST /seed: the events before the state of a record follo
   const client = await newClient()
   const initiatedAt = '2026-10-20T09:00:00Z'
   const due = (changes: object) => collection({ collectionDate: '2026-10-28', initiatedAt, ...changes })
-  const submitted = ['PENDING control 2026-10-20T09:00:00Z', 'SUBMITTED time 2026-10-26T15:00:00Z']
+  const submitted = ['PENDING seed 2026-10-20T09:00:00Z', 'SUBMITTED time 2026-10-26T15:00:00Z']
   const processed = [...submitted, 'PROCESSING time 2026-10-27T08:00:00Z']
   const settled = [...processed, 'SETTLED time 2026-10-28T13:00:00Z']
   const createdAt = '2026-10-20T09:00:00Z'
@@ -297,63 +297,59 @@ t.test('control plane, POST /seed: the events before the state of a record follo
   const returned = { status: 'RETURNED', reasonCode: 'AM04', updatedAt: '2026-10-30T13:00:00Z' }
   const next = '2026-10-21T09:00:00Z'
   const paid = { status: 'PAID', claim, claimedAt: next, updatedAt: '2026-10-21T09:00:10Z' }
-  const first = (status: string) => `${status} control 2026-10-20T09:00:00Z`
+  const first = (status: string) => `${status} seed 2026-10-20T09:00:00Z`
   const rows: [kind: string, record: object, events: string[]][] = [
     ['collections', due({ status: 'SETTLED', updatedAt: '2026-10-28T13:00:00Z' }), settled],
-    ['collections', due(returned), [...settled, 'RETURNED AM04 control 2026-10-30T13:00:00Z']],
+    ['collections', due(returned), [...settled, 'RETURNED AM04 seed 2026-10-30T13:00:00Z']],
     [
       'collections',
       due({ ...returned, debtorReference: 'SIM-RETURNED-AM04' }),
       [...settled, 'RETURNED AM04 outcome 2026-10-30T13:00:00Z'],
     ],
-    ['collections', due(rejected), [...submitted, 'REJECTED FF01 control 2026-10-27T08:00:00Z']],
+    ['collections', due(rejected), [...submitted, 'REJECTED FF01 seed 2026-10-27T08:00:00Z']],
     [
       'collections',
       due({ status: 'REJECTED', reasonCode: 'AM04', updatedAt: '2026-10-28T13:00:00Z' }),
-      [...processed, 'REJECTED AM04 control 2026-10-28T13:00:00Z'],
+      [...processed, 'REJECTED AM04 seed 2026-10-28T13:00:00Z'],
     ],
     [
       'collections',
       due({ status: 'SETTLED', updatedAt: '2026-10-29T00:00:00Z' }),
-      [...processed, 'SETTLED control 2026-10-29T00:00:00Z'],
+      [...processed, 'SETTLED seed 2026-10-29T00:00:00Z'],
     ],
     // No way leads from its creation to its state.
-    ['collections', collection({ status: 'SETTLED' }), [`SETTLED control ${MONDAY}`]],
+    ['collections', collection({ status: 'SETTLED' }), [`SETTLED seed ${MONDAY}`]],
     [
       'collections',
       due({ status: 'SETTLED', updatedAt: '2026-10-26T15:00:00Z' }),
-      ['SETTLED control 2026-10-26T15:00:00Z'],
+      ['SETTLED seed 2026-10-26T15:00:00Z'],
     ],
     [
       'mandates',
       mandate({ createdAt, status: 'CANCELLED', updatedAt: next }),
-      [first('ACTIVE'), `CANCELLED control ${next}`],
+      [first('ACTIVE'), `CANCELLED seed ${next}`],
     ],
     [
       'mandates',
       mandate({ createdAt: '2023-10-20T09:00:00Z', status: 'EXPIRED', updatedAt: createdAt }),
-      ['ACTIVE control 2023-10-20T09:00:00Z', 'EXPIRED time 2026-10-20T09:00:00Z'],
+      ['ACTIVE seed 2023-10-20T09:00:00Z', 'EXPIRED time 2026-10-20T09:00:00Z'],
     ],
-    [
-      'mandates',
-      mandate({ createdAt, status: 'FAILED', updatedAt: next }),
-      [first('PENDING'), `FAILED control ${next}`],
-    ],
-    ['mandates', mandate({ createdAt, updatedAt: next }), [`ACTIVE control ${next}`]],
+    ['mandates', mandate({ createdAt, status: 'FAILED', updatedAt: next }), [first('PENDING'), `FAILED seed ${next}`]],
+    ['mandates', mandate({ createdAt, updatedAt: next }), [`ACTIVE seed ${next}`]],
     [
       'payoutLinks',
       instant(paid),
       [
-        ...[first('ACTIVE'), `CLAIMED control ${next}`],
+        ...[first('ACTIVE'), `CLAIMED seed ${next}`],
         ...['PROCESSING time 2026-10-21T09:00:05Z', 'PAID time 2026-10-21T09:00:10Z'],
       ],
     ],
     [
       'payoutLinks',
       instant({ status: 'CANCELLED', updatedAt: '2026-10-28T09:00:00Z' }),
-      [first('ACTIVE'), 'EXPIRED time 2026-10-27T09:00:00Z', 'CANCELLED control 2026-10-28T09:00:00Z'],
+      [first('ACTIVE'), 'EXPIRED time 2026-10-27T09:00:00Z', 'CANCELLED seed 2026-10-28T09:00:00Z'],
     ],
-    ['bills', bill({ createdAt, status: 'PAID', updatedAt: next }), [first('OPEN'), `PAID control ${next}`]],
+    ['bills', bill({ createdAt, status: 'PAID', updatedAt: next }), [first('OPEN'), `PAID seed ${next}`]],
   ]
   for (const [kind, record, events] of rows) {
     await client.control('POST', '/reset')

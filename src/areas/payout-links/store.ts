@@ -244,7 +244,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
 
   protected override pastStepAfter(link: StoredPayoutLink) {
     if (link.status !== 'ACTIVE' || link.claimedAt === undefined) return nextStep(link)
-    return { at: readInstant(link.claimedAt), verb: 'claim', cause: 'control' } as const
+    return { at: readInstant(link.claimedAt), verb: 'claim', cause: 'seed' } as const
   }
 
   protected override membersOf(link: StoredPayoutLink, verb: PayoutLinkVerb, body: object): Partial<StoredPayoutLink> {

@@ -1,10 +1,10 @@
 import { firstIndex } from './list.js'
 
 /**
- * The causes of transitions: an API call, time, a call of the control plane, an outcome on demand, a step of a scenario, and a
- * page of the console.
+ * The causes of transitions: an API call, time, a call of the control plane, an outcome on demand, a step of a scenario, a
+ * page of the console, and a seed or fixture that had the record.
  */
-export const CAUSES = ['api', 'time', 'control', 'outcome', 'scenario', 'console'] as const
+export const CAUSES = ['api', 'time', 'control', 'outcome', 'scenario', 'console', 'seed'] as const
 export type Cause = (typeof CAUSES)[number]
 
 /** One transition of one record (control plane, Shapes). */

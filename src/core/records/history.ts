@@ -35,7 +35,7 @@ export function historyOf<R extends Stateful<S>, S extends string, V extends str
 ): Reached<R>[] {
   const end = readInstant(record.updatedAt)
   const way: Reached<R>[] = []
-  let state: Reached<R> = { record: first, cause: 'control' }
+  let state: Reached<R> = { record: first, cause: 'seed' }
   for (let at = readInstant(first.updatedAt); at < end; ) {
     way.push(state)
     const step = stepBefore(state.record)
@@ -53,5 +53,5 @@ export function historyOf<R extends Stateful<S>, S extends string, V extends str
   const length = way.findLastIndex(isBefore) + 1
   // If the schedule leads elsewhere, the last change was not made by the schedule.
   const isScheduled = length === way.length && way.at(-1) !== state
-  return [...way.slice(0, length), { record, cause: isScheduled ? state.cause : 'control' }]
+  return [...way.slice(0, length), { record, cause: isScheduled ? state.cause : 'seed' }]
 }

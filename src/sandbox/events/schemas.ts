@@ -31,8 +31,8 @@ export const Event = component('Event', {
   cause: assumed(
     OneOf(...CAUSES),
     'api: a request of the API, or of the page of a payout link. time: the passing of time. ' +
-      'control: a call of the control plane, or a fixture. outcome: an outcome on demand. scenario: a step of a scenario. ' +
-      'console: a page of the console, which sends the header `Sandbox-Sender: console`.',
+      'control: a call of the control plane. outcome: an outcome on demand. scenario: a step of a scenario. ' +
+      'console: a page of the console, which sends the header `Sandbox-Sender: console`. seed: a seed or fixture.',
   ),
 })
 
