@@ -112,7 +112,7 @@ export function Failures() {
           ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
         ]}
         rows={faults?.data ?? []}
-        empty="No fault is armed. A fault lets requests of the app fail; it is listed here with how often it matched and fired."
+        empty="No fault is armed. A fault makes requests of your app fail. This list shows how often each one matched and fired."
       >
         <details class="fold">
           <summary class="button plain">Arm another fault …</summary>

@@ -102,8 +102,8 @@ export function Requests() {
     ['Status', ({ status }) => <HttpStatus of={status} />],
     ['Records', ({ records }) => <RecordLinks of={records.slice(0, 3)} />, 'wide'],
     ['Error', request => errorIn(request).code, 'wide'],
-    ['At', ({ at }) => <Time at={at} />, 'wide'],
-    ['Received', ({ receivedAt }) => <Time at={receivedAt} />, 'wide'],
+    ['Client time', ({ at }) => <Time at={at} />, 'wide'],
+    ['Real time', ({ receivedAt }) => <Time at={receivedAt} />, 'wide'],
     ['Notes', notesOf, 'wide'],
   ]
   return (
@@ -242,7 +242,7 @@ export function Request({ seq }: { seq: string }) {
           <Facts
             facts={[
               ['Time of the client', <Time key="at" at={at} />],
-              ['Received', <Time key="received" at={receivedAt} />],
+              ['Real time', <Time key="received" at={receivedAt} />],
               ['Took', `${durationMs} ms`],
               [
                 'Error',
