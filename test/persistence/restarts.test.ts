@@ -67,7 +67,7 @@ onDatabase('control plane, GET /events: the members of events have one order eve
   const demo = (app: FastifyInstance) => app.inject('/_sandbox/events?client=sandbox-client')
   const listed = (await demo(first.app)).payload
   const all: object[] = JSON.parse(listed).data
-  t.ok(listed.includes('"cause":"control","reasonCode"'))
+  t.ok(listed.includes('"cause":"seed","reasonCode"'))
 
   async function isSame(app: FastifyInstance, what: string) {
     t.equal((await demo(app)).payload, listed, what)
