@@ -29,15 +29,15 @@ export type Area = AreaRow<Store, AreaName>
 /** The stores of a tenant, by the names of their rows. */
 export type Stores = { readonly [Name in AreaName]: ReturnType<Areas[Name]['createStore']> }
 
-/** The names of the rows, in their order. */
-export const areaNames = Object.keys(areas) as readonly AreaName[]
+/** Returns the names of the rows, in their order. */
+export const areaNames = () => Object.keys(areas) as AreaName[]
 
 /** The kinds by their use: collections, which are used most, then the others as in the table. */
-export const byUse = (): readonly AreaName[] => [...new Set<AreaName>(['collections', ...areaNames])]
+export const byUse = (): readonly AreaName[] => [...new Set<AreaName>(['collections', ...areaNames()])]
 
 /** Makes an object with one value for each area. */
 export const byArea = <T>(make: (name: AreaName, area: Area) => T): Readonly<Record<AreaName, T>> =>
-  Object.fromEntries(areaNames.map(name => [name, make(name, areas[name])])) as Record<AreaName, T>
+  Object.fromEntries(areaNames().map(name => [name, make(name, areas[name])])) as Record<AreaName, T>
 
 /** Lists the tags of the service in its OpenAPI document. */
 export const serviceTags = () =>

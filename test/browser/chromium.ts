@@ -54,7 +54,7 @@ export async function launchBrowser(t: Teardown, { hosts = [] }: { hosts?: reado
 }
 
 /** The address of a script that only browsers run, with the name of its file as the group. */
-const BROWSER_SCRIPT = /\/(?:pay|console)\/assets\/(\w+\.js)$/
+const BROWSER_SCRIPT = /\/pay\/assets\/(\w+\.js)$/
 let reports = 0
 
 /**

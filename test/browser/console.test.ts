@@ -4,7 +4,7 @@ import t from 'tap'
 import { bill, call, collection, mandate, payoutLink } from '../helper.js'
 import { assertAccessible, assertFits, unfold } from './accessibility.js'
 import { openBrowser } from './browser.js'
-import { measureCoverage, needsChromium } from './chromium.js'
+import { needsChromium } from './chromium.js'
 import type { Site } from './pages.js'
 import { startSite } from './pages.js'
 
@@ -43,7 +43,6 @@ async function open(t: Test, browser: Browser, { url, client }: Site, path = '',
   page.on('request', request => {
     if (!request.url().startsWith(url) && !request.url().startsWith('data:')) t.fail(`a request to ${request.url()}`)
   })
-  await measureCoverage(t, page)
   await page.goto(`${url}/_sandbox/console${path}?client=${clientId}`)
   await page.locator('h1').waitFor()
   return page

@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 20
 export function upcoming(tenant: Tenant, { cursor, limit = DEFAULT_LIMIT }: Static<typeof UpcomingQuery>) {
   const cursors = createCursors(tenant.ids, { path: '/_sandbox/upcoming' })
   const after = cursor === undefined ? undefined : toDue(cursors.decode(cursor))
-  const stores = areaNames.map((name): Store | StatefulStore => tenant[name])
+  const stores = areaNames().map((name): Store | StatefulStore => tenant[name])
   const due = stores.flatMap(store => ('upcoming' in store ? store.upcoming(after, limit + 1) : [])).sort(compareDue)
   const page = due.slice(0, limit)
   const last = page.at(-1)

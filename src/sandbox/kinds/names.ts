@@ -9,7 +9,7 @@ interface NamedArea extends Area {
 }
 
 /** The areas with their names and kinds. */
-export const kinds: readonly NamedArea[] = areaNames.map(name => {
+export const kinds: readonly NamedArea[] = areaNames().map(name => {
   const area: Area = areas[name]
   return { ...area, name, kind: area.lifecycle?.kind ?? toNoun(name) }
 })

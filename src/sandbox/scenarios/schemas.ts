@@ -123,7 +123,7 @@ const StoryStep = Members({
   /** The sentences after the step for records in other states, by the state. */
   ends: Type.Optional(Named(Line)),
   /** The record of the step: its kind, and members that it has. */
-  kind: OneOf(...areaNames),
+  kind: OneOf(...areaNames()),
   record: Named(Line),
   /** The states of the record before the end of the step. By default, the step ends when the record exists. */
   until: Type.Optional(Type.Array(Line)),
