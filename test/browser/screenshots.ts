@@ -13,7 +13,7 @@ const NARROW = { width: 360, height: 740 }
 const closers: (() => Promise<unknown>)[] = []
 const lifetime = { teardown: (close: () => Promise<unknown>) => closers.push(close) }
 
-const site = await startSite(lifetime)
+const site = await startSite(lifetime, { now: () => Date.parse('2026-11-12T10:24:31Z') })
 const { app, url } = site
 const browser = await launchBrowser(lifetime)
 const demo = await connect(app, 'demo-shop')
