@@ -361,10 +361,16 @@ t.test('persistence, Several servers on Postgres: the request log of all of them
     t.match(await waitFor(1, () => client.post('/api/v1/mandates', mandate())), { data: [{ seq: 2 }], last: 2 })
     const reset = async () => {
       await client.control('POST', '/reset')
-      // The new log has as many requests when it is read.
+      // The new log may have as many requests as the earlier one when it is read.
       await (await connect(one.app)).get('/api/v1/mandates')
     }
-    t.match(await waitFor(2, reset), { data: [{ seq: 1 }, { seq: 2 }], last: 2 })
+    const { data, last } = await waitFor(2, reset)
+    t.same(
+      data.map(({ seq }: { seq: number }) => seq),
+      [1, 2].slice(0, last),
+      'the requests of the new log, from its first',
+    )
+    t.ok(last > 0)
   })
 
   await t.test('a list of one server has the requests of the other', async t => {
