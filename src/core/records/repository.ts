@@ -188,7 +188,8 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
   }
 
   /**
-   * Returns a page of the records of all regions, newest first. It reads only as many records as the page needs.
+   * Returns a page of the records of all regions, newest first. Without a condition, it reads only as many records as the page
+   * needs.
    * @throws INVALID_CURSOR
    */
   search(query: SearchQuery): Page<Found<R>> {
@@ -196,11 +197,10 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     const before = cursor === undefined ? undefined : this.#searches.decode(cursor)
     const found: E[] = []
     let rest = MAX_WEIGHT
-    const searched = region === undefined ? REGIONS : [region]
-    const total = this.#totalOf(searched, query)
-    const next = this.#newestFirst(searched, before)
+    const lists = (region === undefined ? REGIONS : [region]).map(one => this.#fitting(one, query))
+    const total = lists.reduce((sum, { length }) => sum + length, 0)
+    const next = this.#newestFirst(lists, before)
     for (let entry = next(); entry !== undefined; entry = next()) {
-      if (!this.#isWanted(entry.record, query)) continue
       const last = found.at(-1)
       if ((found.length === limit || rest <= 0) && last !== undefined)
         return { data: found.map(show), total, nextCursor: this.#searches.encode(last) }
@@ -210,27 +210,23 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     return { data: found.map(show), total, nextCursor: null }
   }
 
-  /** Counts the records that fit a search. */
-  #totalOf(searched: readonly Region[], query: SearchQuery): number {
-    const isAny = query.status === undefined && query.search === undefined && query.members === undefined
-    const counts = searched.map(region => {
-      const { entries } = this.#regions[region]
-      return isAny ? entries.length : entries.filter(({ record }) => this.#isWanted(record, query)).length
+  /** Returns the entries of a region that fit a search, in the order of creation. */
+  #fitting(region: Region, { status, search, members }: SearchQuery): readonly E[] {
+    const { entries } = this.#regions[region]
+    if (status === undefined && search === undefined && members === undefined) return entries
+    const part = search?.toLowerCase() ?? ''
+    const wanted = Object.entries(members ?? {})
+    return entries.filter(({ record }) => {
+      const given = record as Members
+      if (status !== undefined && given.status !== status) return false
+      if (part !== '' && !hasText(record, part)) return false
+      return wanted.every(([name, value]) => given[name] === value)
     })
-    return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  #isWanted(record: R, { status, search = '', members = {} }: SearchQuery): boolean {
-    const given = record as Members
-    if (status !== undefined && given.status !== status) return false
-    if (search !== '' && !hasText(record, search.toLowerCase())) return false
-    return Object.entries(members).every(([name, value]) => given[name] === value)
-  }
-
-  /** Returns a function that returns the next entry of some regions before a position, newest first, if there is one. */
-  #newestFirst(among: readonly Region[], before: Position | undefined): () => E | undefined {
-    const lists = among.map(region => {
-      const { entries } = this.#regions[region]
+  /** Returns a function that returns the next entry of some lists before a position, newest first, if there is one. */
+  #newestFirst(among: readonly (readonly E[])[], before: Position | undefined): () => E | undefined {
+    const lists = among.map(entries => {
       const end = before === undefined ? entries.length : firstIndex(entries, one => comparePositions(one, before) >= 0)
       return { entries, end }
     })
