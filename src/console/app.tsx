@@ -3,10 +3,12 @@ import type { ComponentChildren } from 'preact'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { toWords } from '../core/words.js'
+import { addressOf as targetOf } from '../sandbox/request-log/address.js'
 import type { Address } from './address.js'
 import { addressOf, pathOf } from './address.js'
 import { useAnswer, withClient } from './api.js'
-import type { AnyRecord, Client, Clock, Event, Kind } from './types.js'
+import { HttpStatus } from './parts.js'
+import type { AnyRecord, Client, Clock, Event, Kind, LoggedRequest } from './types.js'
 
 export interface App {
   readonly address: Address
@@ -78,6 +80,19 @@ export function RecordLink({ kind: name, reference, region }: RecordLinkProps) {
   const path = kind && pathOf(pageOf(kind).slice(1), reference)
   if (kind === undefined || path === undefined) return <>{reference}</>
   return <a href={href(path, { region: kind.regions === 'EU' ? undefined : region })}>{reference}</a>
+}
+
+/** A link to a logged request, with the status of its answer. */
+export function RequestLink({ request }: { request: LoggedRequest }) {
+  const { href } = useApp()
+  return (
+    <>
+      <a href={href(`/requests/${request.seq}`)}>
+        {request.method} {targetOf(request)}
+      </a>{' '}
+      <HttpStatus of={request.status} />
+    </>
+  )
 }
 
 /** Whether an event is of a record. */

@@ -1,9 +1,8 @@
 /** The search of the header: records, requests and error codes by any reference, name or code. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addressOf } from '../sandbox/request-log/address.js'
 import { read, useAnswer, withClient } from './api.js'
-import { kindNamed, RecordLink, referenceOf, useApp } from './app.js'
-import { HttpStatus, Status } from './parts.js'
+import { kindNamed, RecordLink, RequestLink, referenceOf, useApp } from './app.js'
+import { Status } from './parts.js'
 import type { AnyRecord, Found, LoggedRequest } from './types.js'
 
 const MOST_FOUND = 8
@@ -118,10 +117,7 @@ export function Search() {
             )}
             {results.requests.map(request => (
               <li key={request.seq}>
-                <a href={href(`/requests/${request.seq}`)}>
-                  {request.method} {addressOf(request)}
-                </a>{' '}
-                <HttpStatus of={request.status} />
+                <RequestLink request={request} />
               </li>
             ))}
             {results.codes.map(({ code, when }) => (

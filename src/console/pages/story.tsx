@@ -1,12 +1,11 @@
 /** The story on a stage, one step at a time: the sentence and a button, the lifecycle that moves, the request and its answer. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addressOf } from '../../sandbox/request-log/address.js'
 import { read, useLoaded, withClient } from '../api.js'
-import { kindNamed, RecordLink, referenceOf, useApp, useOwn } from '../app.js'
+import { kindNamed, RecordLink, RequestLink, referenceOf, useApp, useOwn } from '../app.js'
 import { hasMembers } from '../format.js'
 import { commandOf, Form, useSend } from '../forms.js'
 import { LifecycleDrawing } from '../lifecycle.js'
-import { Card, Copyable, HttpStatus, Json, Status } from '../parts.js'
+import { Card, Copyable, Json, Status } from '../parts.js'
 import type { Explained, Found, Kind, LoggedRequest, SentCall, StoryStep } from '../types.js'
 
 const NAME = 'story'
@@ -240,10 +239,7 @@ function End({ steps, kinds }: { steps: readonly ToldStep[]; kinds: readonly Kin
       <ul class="links">
         {made.map(request => (
           <li key={request.seq}>
-            <a href={href(`/requests/${request.seq}`)}>
-              {request.method} {addressOf(request)}
-            </a>{' '}
-            <HttpStatus of={request.status} />
+            <RequestLink request={request} />
           </li>
         ))}
         <li>
