@@ -1,5 +1,5 @@
 import type { Area, AreaName } from '../areas/index.js'
-import { areas } from '../areas/index.js'
+import { areaNames, areas } from '../areas/index.js'
 import { REGIONS } from '../core/domain/regions.js'
 import { atPath, errors } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
@@ -39,8 +39,6 @@ export interface TenantContent {
   readonly records: readonly TenantRecord[]
   readonly events: readonly Event[]
 }
-
-export const AREA_NAMES = Object.keys(areas) as AreaName[]
 
 /**
  * Looks a record of a database up in the tables of this release. A later release that renames something ships a migration.
@@ -96,7 +94,7 @@ export function assertOrder({ sequence, events, ...snapshot }: StateDocument) {
   const misnumbered = events.findIndex(({ seq }, at) => seq !== at + 1)
   if (misnumbered >= 0) throw errors.invalid(`events.${misnumbered}.seq`, `seq must be ${misnumbered + 1} here.`)
   const taken = new Set<number>()
-  for (const kind of AREA_NAMES) {
+  for (const kind of areaNames()) {
     for (const [at, { sequence: number }] of (snapshot[kind] ?? []).entries()) {
       const field = `${kind}.${at}.sequence`
       if (number > sequence)

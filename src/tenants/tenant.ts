@@ -1,5 +1,5 @@
 import type { Area, AreaName, SteeredStore, Store, StoreOptions, Stores } from '../areas/index.js'
-import { areas, byArea } from '../areas/index.js'
+import { areaNames, areas, byArea } from '../areas/index.js'
 import type { TokenClient } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
 import { ApiError, errors } from '../core/errors.js'
@@ -23,7 +23,7 @@ import { DEFAULT_SETTINGS } from '../sandbox/settings/schemas.js'
 import type { SeedRecords, StateDocument } from '../sandbox/state/schemas.js'
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../sandbox/state/schemas.js'
 import type { Counts, Json, TenantContent, TenantMeta, TenantRecord } from './content.js'
-import { AREA_NAMES, assertKnown, assertOrder, assertRelated } from './content.js'
+import { assertKnown, assertOrder, assertRelated } from './content.js'
 
 declare module '../http/request-context.js' {
   interface RequestContext {
@@ -77,7 +77,7 @@ const emptyState = (scope: string): InitialState => ({
 const hasStates = (name: AreaName) => 'lifecycle' in areas[name]
 
 /** The order in which stores are created and seeded: a store calls only earlier stores. */
-const CREATION_ORDER = [...AREA_NAMES.filter(name => !hasStates(name)), ...AREA_NAMES.filter(hasStates)]
+const CREATION_ORDER = [...areaNames().filter(name => !hasStates(name)), ...areaNames().filter(hasStates)]
 
 /**
  * Creates a client with all its state, but no records: clock, ids, events, faults, outcomes, tokens, and one store per
@@ -156,7 +156,7 @@ export function createTenant(
     try {
       return operation()
     } catch (error) {
-      // The clock first: plans are not in its initial.
+      // The clock first: its state has no scheduled work.
       restoreMeta(before)
       changes.undoTo(changed)
       events.truncate(last)
@@ -186,7 +186,7 @@ export function createTenant(
     takeChanges: (): TenantRecord[] => changes.take().map(({ kind, entry }) => toRecord(kind as AreaName, entry)),
     /** Returns all records, likewise. */
     records: (): TenantRecord[] =>
-      AREA_NAMES.flatMap(kind =>
+      areaNames().flatMap(kind =>
         storeOf(kind)
           .entries()
           .map(entry => toRecord(kind, entry)),
@@ -266,13 +266,13 @@ export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'
  */
 export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: StateDocument): Tenant {
   assertOrder(snapshot)
-  const size = AREA_NAMES.reduce((sum, name) => sum + (snapshot[name]?.length ?? 0), 0)
+  const size = areaNames().reduce((sum, name) => sum + (snapshot[name]?.length ?? 0), 0)
   if (size > options.maxRecords) throw errors.tooManyRecords(options.maxRecords)
   const { now, mode, rate } = snapshot.clock
   const clock = { now: readInstant(now), mode, rate, realNow }
   const recordsOf = (name: AreaName) => (snapshot[name] ?? []).map(({ record }) => record)
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
-  for (const name of AREA_NAMES) {
+  for (const name of areaNames()) {
     const store: Store = tenant[name]
     assertRelated(name, { recordsOf, path: name, isStored: () => false })
     store.restore(snapshot[name] ?? [], name)

@@ -1,10 +1,11 @@
-import type { Area, AreaName, StatefulStore } from '../../areas/index.js'
-import { areas } from '../../areas/index.js'
+import type { StatefulStore } from '../../areas/index.js'
 import type { Event } from '../../core/records/events.js'
 import type { Explained } from '../../core/records/stateful-repository.js'
 import { formatInstant } from '../../core/time/time.js'
 import { escapeControls } from '../../core/words.js'
 import type { Tenant } from '../../tenants/tenant.js'
+import type { NamedArea } from '../kinds/names.js'
+import { kinds } from '../kinds/names.js'
 import type { LoggedExchange } from '../request-log/exchange.js'
 
 /** The most records that are explained. */
@@ -46,7 +47,7 @@ function mentionedIn(
   const latest = new Map(events.toReversed().map(event => [`${event.kind} ${event.reference}`, event]))
   const mentioned = [...latest.values()].filter(({ reference }) => text.includes(reference)).slice(0, MOST_RECORDS)
   return mentioned.flatMap(({ kind, reference }) => {
-    const [name] = Object.entries<Area>(areas).find(([, area]) => area.lifecycle?.kind === kind) as [AreaName, Area]
+    const { name } = kinds.find(area => area.kind === kind) as NamedArea
     const store = tenant[name] as unknown as StatefulStore
     // Bills of two regions can have one reference: each is explained.
     return store.find(reference).map(({ region }) => {

@@ -2,7 +2,8 @@ import type { Area, AreaName } from '../../areas/index.js'
 import { areaNames, areas } from '../../areas/index.js'
 import { toNoun } from '../../core/words.js'
 
-interface NamedArea extends Area {
+/** A row of the table of areas, with its names. */
+export interface NamedArea extends Area {
   readonly name: AreaName
   /** The kind of its records, as in events, such as `payoutLink`. Those without states have one of the same form. */
   readonly kind: string

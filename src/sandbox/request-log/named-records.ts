@@ -1,3 +1,4 @@
+import { isDecodable } from '../../http/url.js'
 import { kinds } from '../kinds/names.js'
 
 /** A record that a request named. */
@@ -31,19 +32,11 @@ export function recordsOf({
   }
   const [, area, reference] = /^\/api\/v1\/([^/]+)(?:\/([^/]+))?/.exec(path) ?? []
   const own = kinds.find(kind => kind.path === area)
-  if (own && reference !== undefined) add(own.kind, decoded(reference))
+  if (own && reference !== undefined) add(own.kind, isDecodable(reference) ? decodeURIComponent(reference) : reference)
   const answer = Object((status ?? 0) < 400 ? responseBody : undefined) as Record<string, unknown>
   const isList = Array.isArray(answer.data)
   for (const source of isList ? [] : [answer, Object(body) as Record<string, unknown>]) {
     for (const { kind, reference } of kinds) if (Object.hasOwn(source, reference)) add(kind, source[reference])
   }
   return [...named.values()].slice(0, MOST_NAMED)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
