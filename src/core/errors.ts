@@ -93,10 +93,7 @@ export const catalogue = {
     'Wrong Content-Type, a Content-Encoding, or a document that is not PDF, JPEG or PNG by its first bytes.',
   ),
   HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB, or there are more than 200 headers.'),
-  RATE_LIMITED: entry(
-    429,
-    'A fault, or on the page of a payout link more than 20 claims and declines in a minute. With `Retry-After`.',
-  ),
+  RATE_LIMITED: entry(429, 'A fault. With `Retry-After`.'),
   INTERNAL_ERROR: entry(500, 'An unexpected failure, or a fault. The message has no internal details.'),
   SERVICE_UNAVAILABLE: entry(
     503,
@@ -342,10 +339,6 @@ export const errors = {
     new ApiError('PAYOUT_LINK_CLOSED', 'payoutLinkId', `The link can no longer be claimed: it is ${status}.`),
   invalidPageToken: () =>
     new ApiError('INVALID_PAGE_TOKEN', 'token', 'token must come from the page of this payout link.'),
-  rateLimited: (seconds: number) =>
-    new ApiError('RATE_LIMITED', null, `Too many requests: try again in ${seconds} seconds.`, {
-      'retry-after': String(seconds),
-    }),
   payoutLinkNotCancellable: (status: string) =>
     new ApiError('PAYOUT_LINK_NOT_CANCELLABLE', 'payoutLinkId', `The link is ${status} already.`),
   billCancelled: () =>

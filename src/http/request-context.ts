@@ -134,7 +134,6 @@ type Tenant = NonNullable<RequestContext['tenant']>
 declare module 'fastify' {
   interface FastifyInstance {
     withClient<T>(request: FastifyRequest, work: (tenant: Tenant) => T): Eventually<T>
-    readClient(request: FastifyRequest, work: (tenant: Tenant) => void, done: (error?: Error) => void): void
   }
 }
 
@@ -144,10 +143,6 @@ declare module 'fastify' {
  * a scope finds the client.
  */
 export const withClient: FastifyInstance['withClient'] = (request, work) => request.server.withClient(request, work)
-
-/** Does work in the lock of the client of a request, which only reads, then calls back. */
-export const readClient: FastifyInstance['readClient'] = (request, work, done) =>
-  request.server.readClient(request, work, done)
 
 /**
  * Gives each request its context, and each answer the headers that are the same for all. Refuses requests that Node would

@@ -41,7 +41,7 @@ interface ClientAccess {
   readonly isFresh?: boolean
 }
 
-/** Lets the routes of a scope call `withClient` and `readClient`. */
+/** Lets the routes of a scope call `withClient`. */
 function useClientLock(scope: FastifyInstance, { registry, storage }: Tenants, access: ClientAccess): void {
   const { clientOf, enter, hasFaults = false, changesNothing = false, isFresh = false } = access
 
@@ -63,11 +63,6 @@ function useClientLock(scope: FastifyInstance, { registry, storage }: Tenants, a
         return isReading ? work(tenant) : tenant.attempt(() => work(tenant))
       },
     })
-  })
-
-  scope.decorate('readClient', function readClient(request, work, done) {
-    const reading = { isRead: () => true, run: (realNow: number) => work(enter(request, realNow)) }
-    void (async () => storage.transact(clientOf(request), reading))().then(() => done(), done)
   })
 }
 

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isSame } from '../../../core/digests.js'
 import type { ApiError, ErrorCode } from '../../../core/errors.js'
 import type { Ids } from '../../../core/ids.js'
-import type { Clock } from '../../../core/time/clock.js'
 import { formatInstant } from '../../../core/time/time.js'
 import { isValid } from '../../../http/compilers.js'
 import { sendError } from '../../../http/error-handler.js'
@@ -23,7 +22,6 @@ import type { NoticeName } from './views/strings.js'
 export interface PageTenant {
   readonly clientId: string
   readonly ids: Ids
-  readonly clock: Pick<Clock, 'now'>
   readonly payoutLinks: PayoutLinkStore
 }
 
@@ -116,7 +114,6 @@ function noticeOf({ code, field, status }: ApiError, link: StoredPayoutLink | un
   if (code === 'ORIGIN_NOT_ALLOWED') return 'embedder'
   if (code === 'UI_MODE_MISMATCH') return 'hosted'
   if (code === 'INVALID_PAGE_TOKEN') return 'token'
-  if (code === 'RATE_LIMITED') return 'limit'
   if (status === 404 || field === 'payoutLinkId') return 'unknown'
   return status < 500 ? 'invalid' : 'failure'
 }

@@ -6,7 +6,7 @@ import { check } from '../../../http/compilers.js'
 import { toApiError } from '../../../http/error-handler.js'
 import { FORM, FORM_LIMIT } from '../../../http/form.js'
 import { sendBrowserFile } from '../../../http/pages/browser-files.js'
-import { readClient, withClient } from '../../../http/request-context.js'
+import { withClient } from '../../../http/request-context.js'
 import { failures } from '../../../http/schemas.js'
 import type { StoredPayoutLink } from '../schemas.js'
 import { Claim } from '../schemas.js'
@@ -14,7 +14,6 @@ import type { PageTenant } from './answers.js'
 import { addressOf, headersOf, html, mayRead, pageOf, pageToken, receiptOf, refuse, wantsJson } from './answers.js'
 import { loadAssets } from './assets.js'
 import { parsePageForm, problemsOf, toClaim, valuesOf } from './form.js'
-import { countAction } from './limit.js'
 import { PageAction, PageParams, PageQuery, PageState } from './schemas.js'
 
 /** The schema of a file that browsers load. */
@@ -60,16 +59,7 @@ export const payoutLinkPages: FastifyPluginCallback = (app, _options, done) => {
     '/pay/:payoutLinkId',
     {
       bodyLimit: FORM_LIMIT,
-      config: {
-        consumes: `application/json or ${FORM}`,
-      },
-      preHandler: (request, reply, next) => {
-        const count = (tenant: PageTenant) => {
-          // First, so that a refusal is a page of the link.
-          countAction(tenant, find(request, reply, tenant).payoutLinkId, reply)
-        }
-        readClient(request, count, next)
-      },
+      config: { consumes: `application/json or ${FORM}` },
       schema: {
         ...schema,
         operationId: 'actOnPayoutLinkPage',
