@@ -21,7 +21,7 @@ const accept = (page: Page) => page.getByRole('button', { name: /^Accept / })
 
 async function fill(page: Page, method: string) {
   for (const [label, text] of Object.entries(TYPED[method] as object)) await page.getByLabel(label).fill(text)
-  if (method === 'US-ACH') await page.getByLabel('Checking').check()
+  if (method === 'US-ACH') await page.getByLabel('Type of account').selectOption('Checking')
 }
 
 /** Moves a link through the control plane. */
@@ -108,8 +108,6 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     await iban.press('End')
     await iban.press('0')
     t.equal(await error.textContent(), '', 'the last character makes it valid')
-    await page.getByLabel('Account holder').focus()
-    t.equal(await iban.inputValue(), 'DE89 3704 0044 0532 0130 00', 'in groups')
   })
 
   t.test('a form with faults is not sent, and the first fault gets the focus', async t => {
@@ -171,9 +169,8 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
       await keyboard.type(text)
     }
     await keyboard.press('Tab')
-    await keyboard.press('Space')
-    await keyboard.press('ArrowRight')
-    t.ok(await page.getByLabel('Savings').isChecked())
+    await keyboard.type('Savings')
+    t.equal(await page.getByLabel('Type of account').inputValue(), 'SAVINGS')
     await keyboard.press('Tab')
     const outline = await accept(page).evaluate(button => getComputedStyle(button).outlineStyle)
     t.equal(outline, 'solid', 'the focus is visible')
@@ -214,12 +211,10 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     await heading(page, 'Your money is on its way').waitFor()
   })
 
-  t.test('on a phone the first field is visible, and the details unfold', async t => {
+  t.test('on a phone the first field is visible below the details', async t => {
     const viewport = { width: 360, height: 740 }
     const remarks = 'Refund of a parcel that was lost on its way to you. '.repeat(4).slice(0, 200)
     const page = await openPage(t, pagePath(site.client, await createLink(site.client)))
-    t.ok(await page.getByText('Accept by').isVisible(), 'nothing is folded on a wide screen')
-    t.notOk(await page.getByText('Details', { exact: true }).isVisible())
     await page.setViewportSize(viewport)
     for (const [method, changes] of [
       ['SEPA-CT', {}],
@@ -229,8 +224,6 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
       await page.goto(site.url + pagePath(site.client, await createLink(site.client, method, changes)))
       const box = await page.locator('form input:not([type=hidden])').first().boundingBox()
       t.ok(box !== null && box.y + box.height <= viewport.height, `${method}: ${JSON.stringify(box)}`)
-      t.notOk(await page.getByText('Accept by').isVisible())
-      await page.getByText('Details', { exact: true }).click()
       t.ok(await page.getByText('Accept by').isVisible())
     }
   })

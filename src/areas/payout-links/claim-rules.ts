@@ -83,8 +83,6 @@ export interface ClaimField {
   readonly normalize: (text: string) => string
   /** Whether the API takes a normalized text. */
   readonly isValid: (text: string) => boolean
-  /** Returns a normalized and valid text in the groups in which people read it. */
-  readonly format: (text: string) => string
 }
 
 const same = (text: string) => text
@@ -96,14 +94,12 @@ const nameField: ClaimField = {
   normalize: text => text.trim(),
   // Characters and not UTF-16 units, as in the schema.
   isValid: text => text !== '' && [...text].length <= MAX_ACCOUNT_HOLDER_NAME,
-  format: same,
 }
 const typeField: ClaimField = {
   name: 'accountType',
   kind: 'type',
   normalize: same,
   isValid: text => ACCOUNT_TYPES.some(type => type === text),
-  format: same,
 }
 
 /** Returns the fields that a claim of a method requires, in the order of the form. */
@@ -116,7 +112,6 @@ export function claimFields(method: PayoutMethod): ClaimField[] {
       kind: branch.type === 'SORT' ? 'sort' : 'routing',
       normalize: withoutSeparators,
       isValid: branch.isValue,
-      format: branch.type === 'SORT' ? text => groups(text, 2, '-') : same,
     })
   }
   const isAnIban = isIdentifier === isSepaIban
@@ -125,14 +120,10 @@ export function claimFields(method: PayoutMethod): ClaimField[] {
     kind: isAnIban ? 'iban' : hasType ? 'usAccount' : 'ukAccount',
     normalize: isAnIban ? text => withoutSeparators(text).toUpperCase() : withoutSeparators,
     isValid: isIdentifier,
-    format: isAnIban ? text => groups(text, 4, ' ') : same,
   })
   if (hasType) fields.push(typeField)
   return fields
 }
-
-const groups = (text: string, size: number, separator: string) =>
-  text.match(new RegExp(`.{1,${size}}`, 'g'))?.join(separator) ?? text
 
 /** The problem of a field: empty, or refused by its rule. */
 export type Problem = 'missing' | 'invalid'

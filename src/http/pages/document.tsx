@@ -23,10 +23,10 @@ export function Head({ title, children }: HeadProps) {
 }
 
 /** Says that a page is one of the sandbox. */
-export function Ribbon({ name = 'Sandbox', note }: { name?: string; note: string }) {
+export function Ribbon({ note }: { note: string }) {
   return (
     <p class="ribbon">
-      <strong>{name}</strong> <span>{note}</span>
+      <strong>Sandbox</strong> <span>{note}</span>
     </p>
   )
 }

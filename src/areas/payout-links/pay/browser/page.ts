@@ -2,6 +2,7 @@
 import { isAllowedOrigin } from '../../../../core/origins.js'
 import type { ClaimField, PayoutMethod } from '../../claim-rules.js'
 import { claimFields, problemOf } from '../../claim-rules.js'
+import { fieldTexts } from '../views/strings.js'
 import type { Hello, PageMessage, Shown } from './messages.js'
 
 /** The milliseconds between two looks at the state of the link. */
@@ -12,54 +13,47 @@ const stateOf = ({ dataset }: HTMLElement) => `${dataset.status} ${dataset.code}
 
 // ------------------------------------------------------------------------------------------------- checks of a field
 
+type Input = HTMLInputElement | HTMLSelectElement
+
 function fieldsOf(form: HTMLFormElement): ClaimField[] {
   const { method } = form.dataset
   return method === undefined ? [] : claimFields(method as PayoutMethod)
 }
 
-const inputsOf = (form: HTMLFormElement, { name }: ClaimField) =>
-  [...form.elements].filter((element): element is HTMLInputElement => (element as HTMLInputElement).name === name)
-
-const textOf = (form: HTMLFormElement, { name }: ClaimField) => String(new FormData(form).get(name) ?? '')
+/** Returns the input of a field; null: the sender has set it. */
+const inputOf = (form: HTMLFormElement, { name }: ClaimField) => form.elements.namedItem(name) as Input | null
 
 /** Shows the problem of a field, or clears it. Returns whether the field is valid. */
-function check(form: HTMLFormElement, field: ClaimField): boolean {
-  const [input] = inputsOf(form, field)
-  if (input === undefined) return true
-  const problem = problemOf(field, textOf(form, field))
+function check(input: Input, field: ClaimField): boolean {
+  const problem = problemOf(field, input.value)
   const message = document.getElementById(`${input.id}-error`)
-  const text = problem === undefined ? '' : (message?.dataset[problem] ?? '')
+  const text = problem === undefined ? '' : fieldTexts[field.kind][problem]
   if (message !== null && message.textContent !== text) message.textContent = text
-  for (const one of inputsOf(form, field)) {
-    if (problem === undefined) one.removeAttribute('aria-invalid')
-    else one.setAttribute('aria-invalid', 'true')
-  }
-  input.closest('.field')?.classList.toggle('valid', problem === undefined)
+  if (problem === undefined) input.removeAttribute('aria-invalid')
+  else input.setAttribute('aria-invalid', 'true')
+  input.classList.toggle('valid', problem === undefined)
   return problem === undefined
 }
 
-const fieldAt = (target: EventTarget | null) => {
-  if (!(target instanceof HTMLInputElement) || target.form === null) return undefined
-  const { form } = target
-  const field = fieldsOf(form).find(({ name }) => name === target.name)
-  return field === undefined ? undefined : { input: target, form, field }
+/** Returns the field of an event of an input; undefined: it is none of a claim. */
+function fieldAt(input: Input): ClaimField | undefined {
+  return input.form ? fieldsOf(input.form).find(({ name }) => name === input.name) : undefined
 }
 
 /** Checks a field while the user types: a first problem waits until the field is left, but a valid text shows at once. */
 document.addEventListener('input', ({ target }) => {
-  const at = fieldAt(target)
-  if (at === undefined) return
-  const { input, form, field } = at
-  if (input.hasAttribute('aria-invalid') || problemOf(field, input.value) === undefined) check(form, field)
-  else input.closest('.field')?.classList.remove('valid')
+  const input = target as Input
+  const field = fieldAt(input)
+  if (field === undefined) return
+  if (input.hasAttribute('aria-invalid') || problemOf(field, input.value) === undefined) check(input, field)
+  else input.classList.remove('valid')
 })
 
-/** Checks a field that is left, and shows its text in groups. */
+/** Checks a field that is left. */
 function leave(target: EventTarget | null) {
-  const at = fieldAt(target)
-  if (at === undefined || at.input.value === '') return
-  const { input, form, field } = at
-  if (check(form, field) && input.type === 'text') input.value = field.format(field.normalize(input.value))
+  const input = target as Input
+  const field = fieldAt(input)
+  if (field !== undefined && input.value !== '') check(input, field)
 }
 
 let isPressed = false
@@ -81,9 +75,12 @@ document.addEventListener('submit', event => {
   const form = event.target as HTMLFormElement
   if (form.method !== 'post') return
   event.preventDefault()
-  const [first] = fieldsOf(form).filter(field => !check(form, field))
+  const [first] = fieldsOf(form).flatMap(field => {
+    const input = inputOf(form, field)
+    return input === null || check(input, field) ? [] : input
+  })
   if (first === undefined) send(form)
-  else inputsOf(form, first)[0]?.focus()
+  else first.focus()
 })
 
 let isSending = false
@@ -100,7 +97,7 @@ async function send(form: HTMLFormElement) {
     history.replaceState(null, '', response.url)
     show(await response.text(), true)
   } catch {
-    announce(document.body.dataset.offline ?? '')
+    announce('The server cannot be reached. Please try again.')
   } finally {
     isSending = false
     button?.removeAttribute('aria-disabled')
@@ -188,14 +185,5 @@ function listen() {
   new ResizeObserver(sendHeight).observe(document.body)
 }
 
-/** Explains an embedded page that is opened outside of a frame. Older browsers do not send this to the server. */
-function explainOutside() {
-  const outside = document.querySelector<HTMLTemplateElement>('template#outside')
-  if (outside === null) return
-  main().replaceChildren(outside.content)
-  delete main().dataset.live
-}
-
-if (window.parent === window) explainOutside()
-else listen()
+if (window.parent !== window) listen()
 wait()

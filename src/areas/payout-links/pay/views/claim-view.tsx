@@ -1,7 +1,7 @@
 import { MAX_REMARKS } from '../../../../core/domain/identifiers.js'
 import type { ClaimField, FieldKind, Problem } from '../../claim-rules.js'
 import { ACCOUNT_TYPES, accountRules, claimFields } from '../../claim-rules.js'
-import { strings } from './strings.js'
+import { fieldTexts, strings } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'
 
@@ -30,12 +30,15 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
           <input type="hidden" name="action" value="claim" />
           <input type="hidden" name="token" value={token} />
           {branch !== undefined && <input type="hidden" name="branchIdentifier.type" value={branch.type} />}
-          {fields.map(field => {
-            const props = { key: field.name, field, problem: problems[field.name], value: values[field.name] ?? '' }
-            if (field.kind === 'type') return <TypeField {...props} />
-            const fixed = field.kind === 'name' ? accountHolderName : undefined
-            return <TextField {...props} fixed={fixed} />
-          })}
+          {fields.map(field => (
+            <Field
+              key={field.name}
+              field={field}
+              value={values[field.name] ?? ''}
+              problem={problems[field.name]}
+              fixed={field.kind === 'name' ? accountHolderName : undefined}
+            />
+          ))}
           <button type="submit">Accept {format.money(amount, currency)}</button>
         </form>
         <details>
@@ -63,7 +66,10 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
 const idOf = (name: string) => name.replace('.', '-')
 
 /** Lists the fields of a refused form, with links to them. */
-function Problems({ fields, problems }: Required<Pick<ClaimViewProps, 'problems'>> & Fields) {
+function Problems({
+  fields,
+  problems,
+}: Required<Pick<ClaimViewProps, 'problems'>> & { fields: readonly ClaimField[] }) {
   const refused = fields.filter(({ name }) => problems[name] !== undefined)
   if (refused.length === 0) return null
   return (
@@ -72,22 +78,12 @@ function Problems({ fields, problems }: Required<Pick<ClaimViewProps, 'problems'
       <ul>
         {refused.map(({ name, kind }) => (
           <li key={name}>
-            <a href={`#${idOf(name)}`}>{strings.fields[kind][problems[name] as Problem]}</a>
+            <a href={`#${idOf(name)}`}>{fieldTexts[kind][problems[name] as Problem]}</a>
           </li>
         ))}
       </ul>
     </div>
   )
-}
-
-interface Fields {
-  readonly fields: readonly ClaimField[]
-}
-
-interface FieldProps {
-  readonly field: ClaimField
-  readonly value: string
-  readonly problem: Problem | undefined
 }
 
 /** The keyboard and the help of the browser for a field. */
@@ -100,74 +96,53 @@ const INPUTS: Readonly<Record<Exclude<FieldKind, 'type'>, object>> = {
   sort: { autocomplete: 'off', inputmode: 'numeric', maxlength: 20 },
 }
 
-function TextField({ field, value, problem, fixed }: FieldProps & { fixed: string | undefined }) {
-  const { name } = field
-  const kind = field.kind as keyof typeof INPUTS
-  const { label, hint, missing, invalid } = strings.fields[kind]
+interface FieldProps {
+  readonly field: ClaimField
+  readonly value: string
+  readonly problem: Problem | undefined
+  /** The name that the sender has set. */
+  readonly fixed: string | undefined
+}
+
+function Field({ field: { name, kind }, value, problem, fixed }: FieldProps) {
+  const { label, hint, ...messages } = fieldTexts[kind]
   const id = idOf(name)
+  const common = {
+    id,
+    // A form does not send a field without a name: the name of the link applies.
+    name: fixed === undefined ? name : undefined,
+    required: true,
+    'aria-invalid': problem && ('true' as const),
+    'aria-describedby': `${id}-hint ${id}-error`,
+  }
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <p class="hint" id={`${id}-hint`}>
         {fixed === undefined ? hint : strings.nameFixed}
       </p>
-      <input
-        {...INPUTS[kind]}
-        type="text"
-        id={id}
-        // A form does not send a field without a name: the name of the link applies.
-        name={fixed === undefined ? name : undefined}
-        value={fixed ?? value}
-        readOnly={fixed !== undefined}
-        required
-        spellcheck={false}
-        aria-invalid={problem === undefined ? undefined : 'true'}
-        aria-describedby={`${id}-hint ${id}-error`}
-      />
-      <FieldError id={id} problem={problem} missing={missing} invalid={invalid} />
+      {kind === 'type' ? (
+        <select {...common}>
+          <option value="" />
+          {ACCOUNT_TYPES.map(type => (
+            <option key={type} value={type} selected={value === type}>
+              {strings.types[type]}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          {...INPUTS[kind]}
+          {...common}
+          type="text"
+          value={fixed ?? value}
+          readOnly={fixed !== undefined}
+          spellcheck={false}
+        />
+      )}
+      <p class="error" id={`${id}-error`}>
+        {problem && messages[problem]}
+      </p>
     </div>
-  )
-}
-
-function TypeField({ field: { name, kind }, value, problem }: FieldProps) {
-  const { label, missing, invalid } = strings.fields[kind]
-  const id = idOf(name)
-  return (
-    <fieldset class="field" aria-describedby={`${id}-error`}>
-      <legend>{label}</legend>
-      <div class="choices">
-        {ACCOUNT_TYPES.map((type, at) => (
-          <label key={type}>
-            <input
-              type="radio"
-              id={at === 0 ? id : `${id}-${at}`}
-              name={name}
-              value={type}
-              checked={value === type}
-              required
-            />
-            {strings.types[type]}
-          </label>
-        ))}
-      </div>
-      <FieldError id={id} problem={problem} missing={missing} invalid={invalid} />
-    </fieldset>
-  )
-}
-
-interface FieldErrorProps {
-  readonly id: string
-  readonly problem: Problem | undefined
-  readonly missing: string
-  readonly invalid: string
-}
-
-/** The message of a field, with the texts that the script in the browser can show. */
-function FieldError({ id, problem, missing, invalid }: FieldErrorProps) {
-  const text = { missing, invalid }
-  return (
-    <p class="error" id={`${id}-error`} data-missing={missing} data-invalid={invalid}>
-      {problem !== undefined && text[problem]}
-    </p>
   )
 }

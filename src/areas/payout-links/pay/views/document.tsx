@@ -16,24 +16,21 @@ export interface DocumentProps {
   readonly isEmbedded?: boolean
   /** The origins of the partner's pages that the script may talk to; `*` stands for any port. */
   readonly embedders?: readonly string[]
-  /** The content that the script shows where an embedded page is not in a frame. */
-  readonly outside?: ComponentChildren
   readonly children: ComponentChildren
 }
 
 /** The frame of all pages. Addresses are relative, since a proxy may add a path prefix. */
 function Document(props: DocumentProps) {
-  const { title, status, refusal, isLive = false, isEmbedded = false, embedders = [], outside, children } = props
-  const { sandbox, sandboxNote, offline } = strings
+  const { title, status, refusal, isLive = false, isEmbedded = false, embedders = [], children } = props
   return (
     <html lang="en" class={isEmbedded ? 'embedded' : 'hosted'}>
       <Head title={title}>
         <link rel="stylesheet" href="assets/page.css" />
         <script type="module" src="assets/page.js" />
       </Head>
-      <body data-embedders={isEmbedded ? embedders.join(' ') : undefined} data-offline={offline}>
+      <body data-embedders={isEmbedded ? embedders.join(' ') : undefined}>
         <header>
-          <Ribbon name={sandbox} note={sandboxNote} />
+          <Ribbon note={strings.sandboxNote} />
         </header>
         <main
           data-status={status}
@@ -44,7 +41,6 @@ function Document(props: DocumentProps) {
           {children}
         </main>
         <p id="status" class="visually-hidden" role="status" />
-        {outside !== undefined && <template id="outside">{outside}</template>}
       </body>
     </html>
   )

@@ -5,7 +5,6 @@ import { ClaimView } from './claim-view.js'
 import type { DocumentProps } from './document.js'
 import { renderPage } from './document.js'
 import { formatOf } from './format.js'
-import { NoticeView } from './notice-view.js'
 import { ProgressView } from './progress-view.js'
 import type { NoticeName } from './strings.js'
 import { strings } from './strings.js'
@@ -42,14 +41,8 @@ export function renderLinkPage(page: LinkPage): string {
   const format = formatOf(region)
   const view = { link, sender, format }
   const { amount, currency, status } = link
-  const isEmbedded = link.uiMode === 'embedded'
   const head = `${titleOf(sender)} ${format.money(amount, currency)}`
-  const frame = {
-    status,
-    isEmbedded,
-    embedders,
-    ...(isEmbedded && { outside: <NoticeView name="outside" /> }),
-  }
+  const frame = { status, isEmbedded: link.uiMode === 'embedded', embedders }
   switch (status) {
     case 'ACTIVE': {
       const { token, refused } = page
@@ -78,7 +71,7 @@ export function renderLinkPage(page: LinkPage): string {
   }
 }
 
-export interface NoticePage extends Omit<DocumentProps, 'title' | 'isLive' | 'outside' | 'children'> {
+export interface NoticePage extends Omit<DocumentProps, 'title' | 'isLive' | 'children'> {
   readonly name: NoticeName
 }
 
@@ -86,12 +79,14 @@ export interface NoticePage extends Omit<DocumentProps, 'title' | 'isLive' | 'ou
 export function renderNotice({ name: given, ...page }: NoticePage): string {
   // A link can have a state that this release lacks.
   const name = Object.hasOwn(strings.notices, given) ? given : 'failure'
-  return renderPage({
-    ...page,
-    title: strings.notices[name].title,
-    isLive: isMoving(page.status),
-    children: <NoticeView name={name} />,
-  })
+  const { title, text } = strings.notices[name]
+  const children = (
+    <div class="sheet notice">
+      <h1 tabIndex={-1}>{title}</h1>
+      <p>{text}</p>
+    </div>
+  )
+  return renderPage({ ...page, title, isLive: isMoving(page.status), children })
 }
 
 /** Whether a claimed link changes by itself. */

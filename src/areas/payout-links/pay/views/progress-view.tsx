@@ -69,7 +69,11 @@ export function ProgressView({ status, expectedAt, here, ...view }: ProgressView
         <p>{textOf(status, claimed)}</p>
         <ol class="steps" aria-label={strings.stepsTitle}>
           {path.map((step, at) => (
-            <li key={step} class={classOf(step, at - position)} aria-current={at === position ? 'step' : undefined}>
+            <li
+              key={step}
+              class={at <= position ? classOf(step) : undefined}
+              aria-current={at === position ? 'step' : undefined}
+            >
               {strings.steps[step]}
               {at <= position && step !== 'FAILED' && <span class="visually-hidden"> ({strings.done})</span>}
               <StepTime at={at <= position ? times[step] : undefined} format={format.instant} />
@@ -107,12 +111,6 @@ function StepTime({ at, format }: { at: string | undefined; format: (at: string)
   )
 }
 
-/** Returns the class of a step, by its distance from the present one. */
-function classOf(step: ProgressStatus, distance: number): string {
-  if (step === 'FAILED') return 'failed'
-  if (distance === 1) return 'next'
-  if (distance === 0) return 'done last'
-  return distance < 0 ? 'done' : 'open'
-}
+const classOf = (step: ProgressStatus) => (step === 'FAILED' ? 'failed' : 'done')
 
 const lastDigits = (accountIdentifier: string) => `•••• ${accountIdentifier.slice(-4).replaceAll('*', '')}`

@@ -1,8 +1,52 @@
+/** The text of the fields of a claim, which the script in the browser shares. */
+export const fieldTexts = {
+  name: {
+    label: 'Account holder',
+    hint: 'The full name on the bank account',
+    missing: 'Enter the name of the account holder.',
+    invalid: 'Enter a name of at most 140 characters.',
+  },
+  iban: {
+    label: 'IBAN',
+    hint: 'For example DE89 3704 0044 0532 0130 00',
+    missing: 'Enter your IBAN.',
+    invalid: 'Enter a valid IBAN of a SEPA country. Check for a mistyped character.',
+  },
+  usAccount: {
+    label: 'Account number',
+    hint: '4 to 17 digits',
+    missing: 'Enter your account number.',
+    invalid: 'Enter an account number of 4 to 17 digits.',
+  },
+  ukAccount: {
+    label: 'Account number',
+    hint: '8 digits',
+    missing: 'Enter your account number.',
+    invalid: 'Enter an account number of 8 digits.',
+  },
+  routing: {
+    label: 'Routing number',
+    hint: '9 digits',
+    missing: 'Enter the routing number of your bank.',
+    invalid: 'This routing number is not valid. Check for a mistyped digit.',
+  },
+  sort: {
+    label: 'Sort code',
+    hint: '6 digits, for example 12-34-56',
+    missing: 'Enter the sort code of your bank.',
+    invalid: 'Enter a sort code of 6 digits.',
+  },
+  type: {
+    label: 'Type of account',
+    hint: 'Your bank can tell you',
+    missing: 'Select the type of account.',
+    invalid: 'Select the type of account.',
+  },
+}
+
 /** The text of the pages. */
 export const strings = {
-  sandbox: 'Sandbox',
   sandboxNote: 'No real money moves',
-  details: 'Details',
   method: 'Paid by',
   methods: {
     'SEPA-CT': 'SEPA credit transfer',
@@ -22,45 +66,6 @@ export const strings = {
   expires: 'Accept by',
   reference: 'Reference',
   formTitle: 'Where should we send it?',
-  fields: {
-    name: {
-      label: 'Account holder',
-      hint: 'The full name on the bank account',
-      missing: 'Enter the name of the account holder.',
-      invalid: 'Enter a name of at most 140 characters.',
-    },
-    iban: {
-      label: 'IBAN',
-      hint: 'For example DE89 3704 0044 0532 0130 00',
-      missing: 'Enter your IBAN.',
-      invalid: 'Enter a valid IBAN of a SEPA country. Check for a mistyped character.',
-    },
-    usAccount: {
-      label: 'Account number',
-      hint: '4 to 17 digits',
-      missing: 'Enter your account number.',
-      invalid: 'Enter an account number of 4 to 17 digits.',
-    },
-    ukAccount: {
-      label: 'Account number',
-      hint: '8 digits',
-      missing: 'Enter your account number.',
-      invalid: 'Enter an account number of 8 digits.',
-    },
-    routing: {
-      label: 'Routing number',
-      hint: '9 digits',
-      missing: 'Enter the routing number of your bank.',
-      invalid: 'This routing number is not valid. Check for a mistyped digit.',
-    },
-    sort: {
-      label: 'Sort code',
-      hint: '6 digits, for example 12-34-56',
-      missing: 'Enter the sort code of your bank.',
-      invalid: 'Enter a sort code of 6 digits.',
-    },
-    type: { label: 'Type of account', missing: 'Select the type of account.', invalid: 'Select the type of account.' },
-  },
   types: { CHECKING: 'Checking', SAVINGS: 'Savings' },
   nameFixed: 'Set by the sender. It cannot be changed.',
   problems: 'Please check your details',
@@ -80,7 +85,6 @@ export const strings = {
   payee: 'To',
   account: 'Account',
   refresh: 'Check again',
-  offline: 'The server cannot be reached. Please try again.',
   zones: { 'Europe/Berlin': 'Berlin time', 'Europe/London': 'London time', 'America/New_York': 'New York time' },
   notices: {
     EXPIRED: {
@@ -124,7 +128,6 @@ export const strings = {
       text: 'It can be accepted only inside the page of the sender’s website. Please go back to that website.',
     },
     token: { title: 'This form is out of date', text: 'Please open the payout link again.' },
-    limit: { title: 'Too many attempts', text: 'Please wait a minute, then open the payout link again.' },
     invalid: {
       title: 'These details cannot be accepted',
       text: 'They do not fit this payout. Please open the payout link again.',

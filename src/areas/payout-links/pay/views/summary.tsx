@@ -15,26 +15,23 @@ export interface LinkView {
 export const titleOf = (sender: string | undefined) =>
   sender === undefined ? 'A payout for you' : `${sender} pays you`
 
-/** Shows the sender, the amount and the message of a payout. Its details are folded on a narrow screen. */
+/** Shows the sender, the amount, the message and the details of a payout. */
 export function Summary({ link, sender, format, isOpen }: LinkView & { isOpen: boolean }) {
   const { amount, currency, payoutMethod, counterpartyReference, remarks, expiresAt } = link
   return (
     <section class="summary">
       <h1 tabIndex={-1}>
-        <span class="sender">{titleOf(sender)}</span> <span class="amount">{format.money(amount, currency)}</span>
+        {titleOf(sender)} <span class="amount">{format.money(amount, currency)}</span>
       </h1>
       {remarks !== undefined && <p class="message">{remarks}</p>}
-      <details>
-        <summary>{strings.details}</summary>
-        <Facts
-          facts={[
-            [strings.method, strings.methods[payoutMethod]],
-            [strings.arrives, isOpen ? strings.arrival[payoutMethod] : undefined],
-            [strings.expires, isOpen ? <time dateTime={expiresAt}>{format.instant(expiresAt)}</time> : undefined],
-            [strings.reference, counterpartyReference],
-          ]}
-        />
-      </details>
+      <Facts
+        facts={[
+          [strings.method, strings.methods[payoutMethod]],
+          [strings.arrives, isOpen ? strings.arrival[payoutMethod] : undefined],
+          [strings.expires, isOpen ? <time dateTime={expiresAt}>{format.instant(expiresAt)}</time> : undefined],
+          [strings.reference, counterpartyReference],
+        ]}
+      />
     </section>
   )
 }
