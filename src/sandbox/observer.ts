@@ -98,14 +98,14 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   // In `onSend`, and not in `onResponse`: a client that has its answer finds its request in the log, although the log of a
   // database takes time; the text of the answer is at hand; and an answer that a fault takes away is observed, too.
   app.addHook('onSend', function observe(request, reply, payload, next) {
-    noteSteering(steering, request, reply)
-    const { isForeign, route, tenant } = request.sandbox
+    const { faults, isForeign, route, tenant } = request.sandbox
     // The control plane and the browsers of recipients are not the app under test.
     if (isForeign || route.schema?.hide || (route.url ?? pathOf(request.url)).startsWith('/_sandbox')) {
+      noteSteering(steering, request, reply)
       next()
       return
     }
-    const answer = patchAnswer(request, payload)
+    const answer = faults?.effect?.kind === 'patch' ? patchAnswer(faults, faults.effect.patch, payload) : payload
     if (tenant !== undefined && registry.peek(tenant.clientId) === tenant) {
       note(tenant.clientId, request, reply, answer)
       next(null, answer)

@@ -18,7 +18,7 @@ export type Facts = ReadonlyMap<string, ReadonlyMap<Fact, number>>
  */
 export interface Coverage {
   /** Counts an answer of a client. */
-  add(clientId: string, operation: string, facts: ReadonlySet<Fact>): void
+  add(clientId: string, operation: string, facts: Iterable<Fact>): void
   /** A client begins as a fork of another. */
   fork(clientId: string, origin: string): void
   /** Starts the coverage of a client again, without its present forks. Its origin keeps what it has got so far. */

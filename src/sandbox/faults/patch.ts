@@ -1,12 +1,11 @@
-import type { FastifyRequest } from 'fastify'
 // https://github.com/chbrown/rfc6902
 import { applyPatch } from 'rfc6902'
 import type { PatchOperation } from './effect.js'
+import type { AppliedFaults } from './state.js'
 
 /** Returns an answer as the fault of its request patches it. Its record stays as it is. */
-export function patchAnswer({ sandbox: { faults } }: FastifyRequest, payload: unknown): unknown {
-  if (faults?.effect?.kind !== 'patch') return payload
-  const { text, missing } = patched(payload, faults.effect.patch)
+export function patchAnswer(faults: AppliedFaults, patch: readonly PatchOperation[], payload: unknown): unknown {
+  const { text, missing } = patched(payload, patch)
   if (missing !== undefined) faults.missing = missing
   return text
 }

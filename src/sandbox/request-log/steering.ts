@@ -12,8 +12,7 @@ const HARMLESS = /^\/_sandbox\/(?:(?:clock|requests|credentials|reset|fork|clien
 export function noteSteering(steering: Steering, request: FastifyRequest, { statusCode }: FastifyReply): void {
   const { method } = request
   const { url = '', config } = request.sandbox.route
-  if (url.startsWith('/api/') || isRead(method) || method === 'OPTIONS' || statusCode >= 400 || HARMLESS.test(url))
-    return
+  if (isRead(method) || method === 'OPTIONS' || statusCode >= 400 || HARMLESS.test(url)) return
   const clientId = clientOf(request)
   steering.set(clientId, (steering.get(clientId) ?? new Set()).add(config.operation ?? `${method} ${url}`))
 }
