@@ -25,14 +25,14 @@ export async function makeAll(t: Test, { app, clientId, control, patch }: Client
   const { paths } = (await control('GET', '/openapi.json')).body
   const settings = { SANDBOX_URL: app.server.listening ? app.listeningOrigin : '', SANDBOX_CLIENT: clientId }
   const { body: before } = await control('GET', '/state')
-  for (const { from, verb, to } of lifecycle?.transitions ?? []) {
+  for (const { from, transition: verb, to } of lifecycle?.transitions ?? []) {
     const { data } = (await control('GET', `/${path}?status=${from}`)).body
     const explain = async ({ region, record }: Json) => {
       const query = regions === 'apart' ? `?region=${region}` : ''
       return { region, ...(await control('GET', `/${path}/${record[reference]}${query}`)).body }
     }
     const found = (await Promise.all(data.map(explain))).find(({ legal = [] }) =>
-      legal.some((one: Json) => one.verb === verb),
+      legal.some((one: Json) => one.transition === verb),
     )
     const what = `${verb} a record of ${name} that is ${from}`
     if (found === undefined) {
@@ -40,7 +40,7 @@ export async function makeAll(t: Test, { app, clientId, control, patch }: Client
       continue
     }
     const { record } = found
-    const { method, path: url, forms } = lifecycle.verbs.find((one: Json) => one.verb === verb)
+    const { method, path: url, forms } = lifecycle.operations.find((one: Json) => one.transition === verb)
     const address = url.replace(`{${reference}}`, record[reference])
     const body = bodyFor(record, forms)
     const stateOf = async () => (await explain(found)).record?.status

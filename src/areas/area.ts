@@ -58,7 +58,7 @@ export interface StatefulStore extends Store {
    */
   explain(reference: string, publicUrl: string, region?: Region): Explained<unknown>
   /** Makes a transition for the control plane. @throws as `explain`, ILLEGAL_TRANSITION, the errors of its body */
-  forceTransition(reference: string, verb: string, body?: object, region?: Region): void
+  forceTransition(reference: string, transition: string, body?: object, region?: Region): void
 }
 
 /** The operations that every store of records with outcomes has. */
@@ -135,7 +135,7 @@ export interface LifecycleRow {
   readonly params: TObject
   /** The schema of a record as it is explained, where it has other members than a stored one. */
   readonly explained?: TSchema
-  /** The transitions by their verbs, in the order of the documents. */
+  /** The transitions by their names, in the order of the documents. */
   readonly transitions: Readonly<Record<string, Transition | UpdateTransition>>
 }
 
@@ -208,17 +208,17 @@ export type Row<S extends Store> = AreaRow<S> &
   (S extends StatefulStore ? { lifecycle: LifecycleRow } : { lifecycle?: never }) &
   (S extends SteeredStore ? { outcomes: object } : { outcomes?: never })
 
-/** Makes the lifecycle of a row. The compiler refuses a verb without its transition, and a line of unknown states. */
+/** Makes the lifecycle of a row. The compiler refuses a transition without its row, and a line of unknown states. */
 export const lifecycleOf = <
   const Kind extends string,
   State extends string,
-  Verb extends string,
+  Name extends string,
   const More extends Pick<LifecycleRow, 'params' | 'explained'> & {
     readonly line: readonly State[]
-    readonly transitions: { readonly [verb in Verb]: Transition | UpdateTransition }
+    readonly transitions: { readonly [name in Name]: Transition | UpdateTransition }
   },
 >(
   kind: Kind,
-  table: Lifecycle<State, Verb>,
+  table: Lifecycle<State, Name>,
   more: More,
 ) => ({ ...more, kind, table, states: Object.keys(table) })

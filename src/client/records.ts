@@ -253,14 +253,17 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       },
     })
     const move =
-      (verb: string, { body: schema }: Transition) =>
+      (transition: string, { body: schema }: Transition) =>
       async (reference: string, ...rest: object[]) => {
         // The server refuses the body of a move that takes none.
         const body = schema !== undefined || regions !== 'apart' ? rest.shift() : undefined
-        return control('POST', `${pathOf(reference)}/${verb}`, { body, query: whereOf(`${name}.${verb}`, rest[0]) })
+        return control('POST', `${pathOf(reference)}/${transition}`, {
+          body,
+          query: whereOf(`${name}.${transition}`, rest[0]),
+        })
       }
-    const moves = Object.entries(lifecycle?.transitions ?? {}).flatMap(([verb, row]) =>
-      'update' in row ? [] : [[verb, move(verb, row)] as const],
+    const moves = Object.entries(lifecycle?.transitions ?? {}).flatMap(([transition, row]) =>
+      'update' in row ? [] : [[transition, move(transition, row)] as const],
     )
     return {
       search: (query: object = {}) => control('GET', path, { query: { ...query } }),

@@ -99,8 +99,8 @@ export function LifecycleDrawing({ id, lifecycle, explained }: LifecycleProps) {
   const isComing = (from: string, to: string) => ways.some((state, at) => state === from && ways[at + 1] === to)
   const isTaken = (from: string, to: string) => timeline.some(event => event.from === from && event.to === to)
   const edges = lifecycle.transitions
-    .map(({ from, verb, to }) => ({
-      key: `${from}-${verb}`,
+    .map(({ from, transition, to }) => ({
+      key: `${from}-${transition}`,
       ends: [places.get(from), places.get(to)] as [Place, Place],
       look: isTaken(from, to) ? 'taken' : isComing(from, to) ? 'next' : 'possible',
     }))

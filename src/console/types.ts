@@ -18,7 +18,7 @@ export type Refusal = With<ErrorEnvelope, { code: string }>
 
 export type Kind = Items<typeof KindList>
 /** A body that makes a transition. */
-export type TransitionForm = NonNullable<Kind['lifecycle']>['verbs'][number]['forms'][number]
+export type TransitionForm = NonNullable<Kind['lifecycle']>['operations'][number]['forms'][number]
 
 export type Found = With<Items<typeof AnyFound>, { region: string; record: AnyRecord }>
 export type Event = Static<typeof EventSchema>

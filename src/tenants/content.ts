@@ -52,10 +52,11 @@ export function assertKnown({ kind, region, record, nextStep }: TenantRecord): v
   const states = area.lifecycle?.table
   if (states === undefined) return
   const noun = toNoun(kind)
-  const verbs = ownMember<object>(states, String(status))
-  if (verbs === undefined) throw lacking(`state of a ${noun}`, String(status))
-  const { verb }: { readonly verb?: string } = nextStep ?? {}
-  if (verb !== undefined && !Object.hasOwn(verbs, verb)) throw lacking(`transition of a ${status} ${noun}`, verb)
+  const transitions = ownMember<object>(states, String(status))
+  if (transitions === undefined) throw lacking(`state of a ${noun}`, String(status))
+  const { transition }: { readonly transition?: string } = nextStep ?? {}
+  if (transition !== undefined && !Object.hasOwn(transitions, transition))
+    throw lacking(`transition of a ${status} ${noun}`, transition)
   if (outcome !== undefined && !area.outcomes?.names.includes(outcome)) throw lacking(`outcome of a ${noun}`, outcome)
 }
 

@@ -142,7 +142,10 @@ t.test('decisions §6: from every state each verb is taken, or refused with the 
     const reference = await lead(client, status, `COL-${status}-${verb}`)
     await client.advance({ by: 'PT1S' })
     const before = await explain(client, reference)
-    t.same([...new Set(before.legal.map((row: { verb: string }) => row.verb))].sort(), legalIn(status).sort())
+    t.same(
+      [...new Set(before.legal.map((row: { transition: string }) => row.transition))].sort(),
+      legalIn(status).sort(),
+    )
     const answer = await move(client, verb, undefined, reference)
     const after = await explain(client, reference)
     if (answer.status !== 200) {
@@ -155,7 +158,7 @@ t.test('decisions §6: from every state each verb is taken, or refused with the 
     const { record, timeline, legal } = after
     const last = { at: record.updatedAt, from: status, to: record.status, cause: 'control' }
     t.match(timeline.at(-1), last)
-    const verbs = VERBS.filter(name => legal.some((row: { verb: string }) => row.verb === name))
+    const verbs = VERBS.filter(name => legal.some((row: { transition: string }) => row.transition === name))
     return `${record.status}${'reasonCode' in record ? ' with a reason' : ''}, legal are: ${verbs}`
   })
 })
@@ -189,7 +192,7 @@ t.test('decisions §6: each reason code is legal only in its phase, and explain 
   ]
   for (const [status, verb, legal, byDefault] of phases) {
     const { legal: rows } = await explain(client, await lead(client, status, `COL-${status}`))
-    const listed = rows.filter((row: { verb: string }) => row.verb === verb)
+    const listed = rows.filter((row: { transition: string }) => row.transition === verb)
     const listedCodes = listed.flatMap(({ reasonCodes }: { reasonCodes?: string[] }) => reasonCodes ?? [])
     t.same(all.filter(code => listedCodes.includes(code)).sort(), [...legal].sort(), `listed for ${status}`)
     await table(
@@ -400,14 +403,14 @@ t.test('decisions §6: the tables of outcomes and reason codes are served', asyn
   t.match(rows.get('AC01'), {
     name: 'IncorrectAccountNumber',
     windows: [
-      { verb: 'reject', until: null, phase: 'clearing', from: 'SUBMITTED', raisedBy: 'clearing' },
-      { verb: 'return', until: 'D+5 open days', phase: 'return', from: 'SETTLED', raisedBy: 'debtor bank' },
+      { transition: 'reject', until: null, phase: 'clearing', from: 'SUBMITTED', raisedBy: 'clearing' },
+      { transition: 'return', until: 'D+5 open days', phase: 'return', from: 'SETTLED', raisedBy: 'debtor bank' },
     ],
   })
   t.match(rows.get('MD01')?.windows, [
-    { verb: 'fail', from: 'PENDING', phase: 'submission', until: null },
-    { verb: 'reject', from: 'PROCESSING', phase: 'bank', until: null },
-    { verb: 'return', from: 'SETTLED', phase: 'unauthorised-refund', raisedBy: 'debtor', until: 'D+13 months' },
+    { transition: 'fail', from: 'PENDING', phase: 'submission', until: null },
+    { transition: 'reject', from: 'PROCESSING', phase: 'bank', until: null },
+    { transition: 'return', from: 'SETTLED', phase: 'unauthorised-refund', raisedBy: 'debtor', until: 'D+13 months' },
   ])
   t.match(rows.get('AM04')?.windows[1], { phase: 'return', raisedBy: 'debtor bank', until: 'D+5 open days' })
   t.match(rows.get('MD06')?.windows, [{ phase: 'refund', raisedBy: 'debtor', until: 'D+56 days' }])

@@ -281,7 +281,7 @@ t.test('interface, Mandate: from every state each verb is taken, or refused with
     const before = await explain(client, reference)
     t.same(
       before.legal,
-      Object.entries(LEGAL[status] as object).map(([name, to]) => ({ verb: name, to })),
+      Object.entries(LEGAL[status] as object).map(([name, to]) => ({ transition: name, to })),
     )
     const answer = await move(client, verb, reference)
     const after = await explain(client, reference)
@@ -327,8 +327,8 @@ t.test('control plane, Explain the state of a record: a mandate, its past, next 
     next: { at, to: 'EXPIRED' },
     forecast: [{ at, to: 'EXPIRED', cause: 'time' }],
     legal: [
-      { verb: 'cancel', to: 'CANCELLED' },
-      { verb: 'expire', to: 'EXPIRED' },
+      { transition: 'cancel', to: 'CANCELLED' },
+      { transition: 'expire', to: 'EXPIRED' },
     ],
   })
   await client.advance({ to: at })

@@ -535,7 +535,9 @@ t.test('decisions §8: from every state every verb is taken, or refused with the
   await holds(t, cases, async ([state, name]) => {
     const id = await linkIn(client, state)
     const before = await explain(client, id)
-    const verbs = Object.fromEntries(before.legal.map((move: { verb: string; to: string }) => [move.verb, move.to]))
+    const verbs = Object.fromEntries(
+      before.legal.map((move: { transition: string; to: string }) => [move.transition, move.to]),
+    )
     t.same(verbs, Object.fromEntries(VERBS.flatMap(one => (legal[state]?.[one] ? [[one, legal[state][one]]] : []))))
     const answer = await verb(client, id, name, bodyOf(name))
     const after = await explain(client, id)

@@ -147,7 +147,7 @@ t.test('decisions §6: the transitions and reason codes of collections are those
   const moves = Object.entries(collectionLifecycle).flatMap(([from, verbs]) =>
     Object.entries(verbs).map(([verb, to]) => {
       const codes = reasonCodes.filter(reason =>
-        reason.phases.some(phase => phases[phase].from === from && phases[phase].verb === verb),
+        reason.phases.some(phase => phases[phase].from === from && phases[phase].transition === verb),
       )
       return [`${from} → ${to}`, codes.map(({ code }) => code).sort()] as const
     }),

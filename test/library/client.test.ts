@@ -169,7 +169,7 @@ method('collections, mandates, payoutLinks: explain, and moves with and without 
   await sandbox.seed({ ...RECORDS, payoutLinks: [link] })
   const explained = await collections.explain('COL-0001')
   t.match(explained, { record: { status: 'PENDING' }, next: { at: '2026-11-05T15:00:00Z', to: 'SUBMITTED' } })
-  t.same(pluck(explained.legal, 'verb'), ['submit', 'fail', 'cancel'])
+  t.same(pluck(explained.legal, 'transition'), ['submit', 'fail', 'cancel'])
   t.match(await collections.submit('COL-0001'), { record: { status: 'SUBMITTED' } })
   const { record, timeline } = await collections.reject('COL-0001', { reasonCode: 'AC01' })
   t.match(record, { status: 'REJECTED', reasonCode: 'AC01' })

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Static, TSchema } from '@sinclair/typebox'
 import t from 'tap'
-import type { CollectionVerb } from '../../src/areas/direct-debit/lifecycle.js'
+import type { CollectionTransition } from '../../src/areas/direct-debit/lifecycle.js'
 import type { Area, AreaName, Areas } from '../../src/areas/index.js'
 import { areas } from '../../src/areas/index.js'
-import type { MandateVerb } from '../../src/areas/mandates/lifecycle.js'
-import type { PayoutLinkVerb } from '../../src/areas/payout-links/lifecycle.js'
+import type { MandateTransition } from '../../src/areas/mandates/lifecycle.js'
+import type { PayoutLinkTransition } from '../../src/areas/payout-links/lifecycle.js'
 import type * as library from '../../src/client/index.js'
 import { toNoun, toTitle } from '../../src/core/words.js'
 import type * as clients from '../../src/sandbox/clients/schemas.js'
@@ -105,9 +105,9 @@ t.test('library, In your tests: the library has a method for each transition of 
   assertTypes<
     [
       Same<keyof library.Records, AreaName>,
-      Same<Exclude<keyof library.Collections, Own>, CollectionVerb>,
-      Same<Exclude<keyof library.Mandates, Own>, MandateVerb>,
-      Same<Exclude<keyof library.PayoutLinks, Own>, PayoutLinkVerb>,
+      Same<Exclude<keyof library.Collections, Own>, CollectionTransition>,
+      Same<Exclude<keyof library.Mandates, Own>, MandateTransition>,
+      Same<Exclude<keyof library.PayoutLinks, Own>, PayoutLinkTransition>,
       keyof NonNullable<Parameters<library.Bills['explain']>[1]> extends keyof Static<typeof kinds.RecordQuery>
         ? true
         : false,

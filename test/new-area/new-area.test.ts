@@ -131,7 +131,7 @@ t.test('CONTRIBUTING, A new area: its records are explained, and moved by the co
     record: { orderReference: 'ORD-0001', status: 'PLACED' },
     timeline: [{ to: 'PLACED' }],
     next: { to: 'SHIPPED' },
-    legal: [{ verb: 'ship', to: 'SHIPPED' }],
+    legal: [{ transition: 'ship', to: 'SHIPPED' }],
   })
   t.match(await client.control('GET', '/orders/ORD-0002'), { status: 404, body: { field: 'orderReference' } })
   t.match(documents['/_sandbox/openapi.json'].paths['/_sandbox/orders/{orderReference}/ship'].post, {

@@ -43,7 +43,10 @@ const DAMAGES: readonly (readonly [statement: string, reason: RegExp])[] = [
   [replace('record', '"kind":"bills"', '"kind":"notes"'), /has no kind of records called "notes"\./],
   [replace('record', '"region":"EU"', '"region":"GB"'), /has no region called "GB"\./],
   [replace('record', '"status":"PENDING"', '"status":"HELD"'), /has no state of a collection called "HELD"\./],
-  [replace('record', '"verb":"submit"', '"verb":"hold"'), /has no transition of a PENDING collection called "hold"\./],
+  [
+    replace('record', '"transition":"submit"', '"transition":"hold"'),
+    /has no transition of a PENDING collection called "hold"\./,
+  ],
   [replace('record', '"outcome":"FAILED"', '"outcome":"HELD"'), /has no outcome of a collection called "HELD"\./],
   [replace('record', '{"kind"', '{"kind'), /JSON/],
   [replace('event', '{"seq"', 'x'), /JSON/],

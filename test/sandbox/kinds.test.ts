@@ -56,8 +56,8 @@ t.test('decisions §12: each transition of a kind is made by a call with its for
 t.test('decisions §12: a claim by its form pays by each method', async t => {
   const client = await newClient()
   const kinds = await kindsOf(client)
-  const { verbs } = kinds.find(({ name }) => name === 'payoutLinks').lifecycle
-  const { forms } = verbs.find(({ verb }: Json) => verb === 'claim')
+  const { operations } = kinds.find(({ name }) => name === 'payoutLinks').lifecycle
+  const { forms } = operations.find(({ transition }: Json) => transition === 'claim')
   const payoutLinks = forms.map(({ when: { payoutMethod } }: Json) => ({
     ...{ payoutLinkId: `pl_${payoutMethod}`, amount: '1', payoutMethod, accountHolderName: 'Ida Lindholm' },
     currency: { SEPA: 'EUR', US: 'USD', UK: 'GBP' }[payoutMethod.split('-')[0] as string],

@@ -12,8 +12,8 @@ import { formatInstant } from '../../core/time/time.js'
 import type { Upload } from '../../http/request-context.js'
 import type { StoreOptions } from '../area.js'
 import { documentTypeOf } from './documents.js'
-import type { BillStatus, BillVerb } from './lifecycle.js'
-import { billLifecycle, verbTo } from './lifecycle.js'
+import type { BillStatus, BillTransition } from './lifecycle.js'
+import { billLifecycle, transitionTo } from './lifecycle.js'
 import type { Bill, BillDocument, BillQuery, BillUpdate, NewBill, SeedBill } from './schemas.js'
 import { MOST_DOCUMENTS } from './schemas.js'
 
@@ -24,7 +24,7 @@ export interface Counterparties {
 }
 
 /** The bills of one tenant (decisions §9), in all regions. */
-export class BillStore extends StatefulRepository<Bill, BillStatus, BillVerb> {
+export class BillStore extends StatefulRepository<Bill, BillStatus, BillTransition> {
   readonly #counterparties: Counterparties
 
   constructor({ context, stores: { counterparties } }: StoreOptions<{ counterparties: Counterparties }>) {
@@ -64,7 +64,7 @@ export class BillStore extends StatefulRepository<Bill, BillStatus, BillVerb> {
     const entry = this.entry(region, uniqueReferenceIdentifier)
     const { status, ...changes } = resolve(entry.record, update)
     assertNotCancelled(entry)
-    if (status !== entry.record.status) return this.transition(entry, verbTo[status], 'api', changes)
+    if (status !== entry.record.status) return this.transition(entry, transitionTo[status], 'api', changes)
     return this.replace(entry, { ...changes, updatedAt: this.#now() })
   }
 

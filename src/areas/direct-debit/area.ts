@@ -10,7 +10,7 @@ import {
   CollectionParams,
   CollectionQuery,
   CollectionSummary,
-  CollectionVerbBody,
+  CollectionTransitionBody,
   NewCollection,
   SeedCollection,
   StoredCollection,
@@ -21,7 +21,7 @@ import { stateAt } from './timing.js'
 
 /** The transitions take a reason code. */
 const reasoned = {
-  body: CollectionVerbBody,
+  body: CollectionTransitionBody,
   description:
     'Without `reasonCode`, a transition with reason codes gets the first legal one. The error of an illegal transition ' +
     'names the legal ones.',

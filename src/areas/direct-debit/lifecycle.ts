@@ -12,11 +12,11 @@ export const COLLECTION_STATUSES = [
   'REJECTED',
 ] as const
 export type CollectionStatus = (typeof COLLECTION_STATUSES)[number]
-export const COLLECTION_VERBS = ['submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel'] as const
-export type CollectionVerb = (typeof COLLECTION_VERBS)[number]
+export const COLLECTION_TRANSITIONS = ['submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel'] as const
+export type CollectionTransition = (typeof COLLECTION_TRANSITIONS)[number]
 
 /** The transitions are not documented (assumed, decisions §6). */
-export const collectionLifecycle: Lifecycle<CollectionStatus, CollectionVerb> = {
+export const collectionLifecycle: Lifecycle<CollectionStatus, CollectionTransition> = {
   PENDING: { submit: 'SUBMITTED', fail: 'FAILED', cancel: 'CANCELLED' },
   SUBMITTED: { process: 'PROCESSING', reject: 'REJECTED' },
   PROCESSING: { settle: 'SETTLED', fail: 'FAILED', reject: 'REJECTED' },

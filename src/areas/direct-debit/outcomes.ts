@@ -1,5 +1,5 @@
 import type { LegalTransition } from '../../core/records/lifecycle.js'
-import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { codesOf } from './reason-codes.js'
 
 /**
@@ -13,7 +13,7 @@ export interface Outcome {
   readonly description: string
   /** The state in which the outcome takes effect. */
   readonly from?: 'PENDING' | 'SUBMITTED' | 'PROCESSING' | 'SETTLED'
-  readonly verb?: CollectionVerb
+  readonly transition?: CollectionTransition
   readonly reasonCode?: string
   /** The state in which the collection stays. */
   readonly stuckIn?: CollectionStatus
@@ -26,7 +26,7 @@ const named = (outcome: string) => ({ outcome, debtorReference: `SIM-${outcome}`
 const outcomesTo = (
   state: string,
   from: From,
-  verb: CollectionVerb,
+  transition: CollectionTransition,
   when: string,
   codes: readonly string[],
 ): Outcome[] =>
@@ -36,7 +36,7 @@ const outcomesTo = (
       ...named(code === undefined ? state : `${state}-${code}`),
       description: `${from} becomes ${state}${reasonCode === undefined ? '' : ` with ${reasonCode}`} ${when}.`,
       from,
-      verb,
+      transition,
       ...(reasonCode !== undefined && { reasonCode }),
     }
   })
@@ -109,7 +109,7 @@ const PATH: readonly CollectionStatus[] = ['PENDING', 'SUBMITTED', 'PROCESSING',
  * @param legal the transitions that are legal now
  */
 export function isPossible(
-  { from, verb, reasonCode, stuckIn }: Outcome,
+  { from, transition, reasonCode, stuckIn }: Outcome,
   status: CollectionStatus,
   legal: readonly LegalTransition[],
 ): boolean {
@@ -117,6 +117,7 @@ export function isPossible(
   if (at < 0 || at > PATH.indexOf(from ?? stuckIn ?? 'SETTLED')) return false
   if (from !== status) return true
   return legal.some(
-    move => move.verb === verb && (reasonCode === undefined || move.reasonCodes?.includes(reasonCode) === true),
+    move =>
+      move.transition === transition && (reasonCode === undefined || move.reasonCodes?.includes(reasonCode) === true),
   )
 }

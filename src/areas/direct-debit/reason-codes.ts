@@ -1,5 +1,5 @@
 import { toList } from '../../core/words.js'
-import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { COLLECTION_STATUSES, collectionLifecycle } from './lifecycle.js'
 
 /**
@@ -16,7 +16,7 @@ export type Limit = { readonly openDays: number } | { readonly days: number } | 
 /** The rules of a phase. Each phase belongs to one transition of the lifecycle. */
 export interface PhaseRules {
   readonly from: CollectionStatus
-  readonly verb: CollectionVerb
+  readonly transition: CollectionTransition
   readonly raisedBy: string
   /** Left out: no limit while the collection is in that state. */
   readonly limit?: Limit
@@ -24,18 +24,18 @@ export interface PhaseRules {
 
 /** All phases in chronological order (decisions §6). */
 export const phases: Readonly<Record<Phase, PhaseRules>> = {
-  submission: { from: 'PENDING', verb: 'fail', raisedBy: 'creditor bank' },
-  clearing: { from: 'SUBMITTED', verb: 'reject', raisedBy: 'clearing' },
-  bank: { from: 'PROCESSING', verb: 'reject', raisedBy: 'debtor bank' },
-  settlement: { from: 'PROCESSING', verb: 'fail', raisedBy: 'interbank settlement' },
-  return: { from: 'SETTLED', verb: 'return', raisedBy: 'debtor bank', limit: { openDays: 5 } },
-  refund: { from: 'SETTLED', verb: 'return', raisedBy: 'debtor', limit: { days: 56 } },
-  'unauthorised-refund': { from: 'SETTLED', verb: 'return', raisedBy: 'debtor', limit: { months: 13 } },
+  submission: { from: 'PENDING', transition: 'fail', raisedBy: 'creditor bank' },
+  clearing: { from: 'SUBMITTED', transition: 'reject', raisedBy: 'clearing' },
+  bank: { from: 'PROCESSING', transition: 'reject', raisedBy: 'debtor bank' },
+  settlement: { from: 'PROCESSING', transition: 'fail', raisedBy: 'interbank settlement' },
+  return: { from: 'SETTLED', transition: 'return', raisedBy: 'debtor bank', limit: { openDays: 5 } },
+  refund: { from: 'SETTLED', transition: 'return', raisedBy: 'debtor', limit: { days: 56 } },
+  'unauthorised-refund': { from: 'SETTLED', transition: 'return', raisedBy: 'debtor', limit: { months: 13 } },
 }
 
 /** The states that have a reason. */
 export const REASONED_STATUSES: readonly CollectionStatus[] = COLLECTION_STATUSES.filter(status =>
-  Object.values(phases).some(({ from, verb }) => collectionLifecycle[from][verb] === status),
+  Object.values(phases).some(({ from, transition }) => collectionLifecycle[from][transition] === status),
 )
 /** The same for descriptions. */
 export const REASONED = toList(REASONED_STATUSES, 'or')

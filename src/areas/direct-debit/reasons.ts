@@ -4,7 +4,7 @@ import { assertLegal, legalTransitions } from '../../core/records/lifecycle.js'
 import { addOpenDays, T2 } from '../../core/time/business-days.js'
 import type { Day, Instant } from '../../core/time/time.js'
 import { addDays, addMonths, DAY, formatInstant, localTime, parseDay } from '../../core/time/time.js'
-import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { Limit, Phase, PhaseRules } from './reason-codes.js'
 import { codesOf, findReasonCode, phases, REASONED_STATUSES } from './reason-codes.js'
@@ -30,9 +30,9 @@ function lastDay(day: Day, limit: Limit): Day {
 }
 
 /** Returns the reason codes of a transition with their limits (decisions §6), or an empty list. */
-function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
+function windowsOf({ status, collectionDate }: Timed, transition: CollectionTransition): Window[] {
   return (Object.entries(phases) as [Phase, PhaseRules][])
-    .filter(([, rules]) => rules.from === status && rules.verb === verb)
+    .filter(([, rules]) => rules.from === status && rules.transition === transition)
     .map(([phase, { limit }]) => ({
       codes: codesOf(phase),
       until: limit === undefined ? null : endOf(lastDay(parseDay(collectionDate), limit)),
@@ -45,11 +45,11 @@ const openAt = (windows: readonly Window[], now: Instant) =>
 
 /** Returns the transitions that are legal at an instant, with their reason codes and time limits. */
 export function legalTransitionsAt(collection: Timed, now: Instant): LegalTransition[] {
-  return legalTransitions(collectionLifecycle, collection.status).flatMap<LegalTransition>(({ verb, to }) => {
-    const windows = windowsOf(collection, verb)
-    if (windows.length === 0) return { verb, to }
+  return legalTransitions(collectionLifecycle, collection.status).flatMap<LegalTransition>(({ transition, to }) => {
+    const windows = windowsOf(collection, transition)
+    if (windows.length === 0) return { transition, to }
     return openAt(windows, now).map(({ codes, until }) => ({
-      verb,
+      transition,
       to,
       reasonCodes: codes,
       ...(until !== null && { until: formatInstant(until) }),
@@ -64,13 +64,13 @@ export function legalTransitionsAt(collection: Timed, now: Instant): LegalTransi
  */
 export function reasonFor(
   collection: Timed,
-  verb: CollectionVerb,
+  transition: CollectionTransition,
   given: string | undefined,
   now: Instant,
 ): string | undefined {
   const { status } = collection
-  assertLegal(collectionLifecycle, status, verb, 'collection')
-  const windows = windowsOf(collection, verb)
+  assertLegal(collectionLifecycle, status, transition, 'collection')
+  const windows = windowsOf(collection, transition)
   if (windows.length === 0 && given === undefined) return undefined
 
   const open = openAt(windows, now)
@@ -81,10 +81,13 @@ export function reasonFor(
   const legal = open.flatMap(({ codes }) => codes).join(', ') || 'none'
   const reason =
     closed === undefined
-      ? `Codes that ${verb} carries from ${status} now: ${legal}.`
+      ? `Codes that ${transition} carries from ${status} now: ${legal}.`
       : `It was legal until ${formatInstant(closed.until as Instant)}.`
   const what = code === undefined ? '' : ` with ${code}`
-  throw errors.illegalTransition('reasonCode', `Cannot ${verb} a collection that is ${status}${what} now. ${reason}`)
+  throw errors.illegalTransition(
+    'reasonCode',
+    `Cannot ${transition} a collection that is ${status}${what} now. ${reason}`,
+  )
 }
 
 /** Refuses a code that is not a reason code of SEPA Core. @throws INVALID_FIELD */

@@ -196,7 +196,7 @@ export type CollectionQuery = Static<typeof CollectionQuery>
 export const CollectionList = ListOf('CollectionListEnvelope', CollectionSummary, documented)
 
 /** The body of a move of the control plane. */
-export const CollectionVerbBody = Type.Object(
+export const CollectionTransitionBody = Type.Object(
   {
     reasonCode: Type.Optional(
       assumed(ReasonCode, 'The reason, where the move takes one: see `GET /_sandbox/reason-codes`.'),

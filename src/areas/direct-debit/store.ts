@@ -11,7 +11,7 @@ import { onOrAfter, T2 } from '../../core/time/business-days.js'
 import type { Day, Instant } from '../../core/time/time.js'
 import { formatDay, formatInstant, parseDay } from '../../core/time/time.js'
 import type { StoreOptions } from '../area.js'
-import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { CollectionOutcome, Outcome } from './outcomes.js'
 import { findOutcome, isPossible, outcomes } from './outcomes.js'
@@ -40,7 +40,7 @@ export interface Mandates {
 }
 
 /** The collection requests of one tenant, all in region EU (decisions §6). */
-export class CollectionStore extends StatefulRepository<StoredCollection, CollectionStatus, CollectionVerb> {
+export class CollectionStore extends StatefulRepository<StoredCollection, CollectionStatus, CollectionTransition> {
   readonly #mandates: Mandates
   readonly #takeOutcome: StoreOptions['takeOutcome']
 
@@ -97,12 +97,12 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
   /** @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION, INVALID_FIELD (not a reason code of SEPA Core) */
   override forceTransition(
     collectionReference: string,
-    verb: CollectionVerb,
+    transition: CollectionTransition,
     body: { readonly reasonCode?: string } = {},
     region?: Region,
   ): void {
     if (body.reasonCode !== undefined) assertKnownReason(body.reasonCode)
-    super.forceTransition(collectionReference, verb, body, region)
+    super.forceTransition(collectionReference, transition, body, region)
   }
 
   /** Returns the outcomes that a collection can still have. @throws COLLECTION_NOT_FOUND */
@@ -200,22 +200,29 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
     return mandateReference
   }
 
-  protected override stepAfter(collection: StoredCollection): Step<CollectionVerb> | null {
+  protected override stepAfter(collection: StoredCollection): Step<CollectionTransition> | null {
     return nextStep(collection)
   }
 
   /** A submission fails without an active mandate. */
-  protected override whenDue(step: Step<CollectionVerb>, { mandateReference }: StoredCollection): Step<CollectionVerb> {
-    if (step.verb !== 'submit' || this.#mandates.permits(mandateReference)) return step
-    return { ...step, verb: 'fail', reasonCode: 'MD01' }
+  protected override whenDue(
+    step: Step<CollectionTransition>,
+    { mandateReference }: StoredCollection,
+  ): Step<CollectionTransition> {
+    if (step.transition !== 'submit' || this.#mandates.permits(mandateReference)) return step
+    return { ...step, transition: 'fail', reasonCode: 'MD01' }
   }
 
   protected override legal(collection: StoredCollection): readonly LegalTransition[] {
     return legalTransitionsAt(collection, this.context.clock.now())
   }
 
-  protected override membersOf(collection: StoredCollection, verb: CollectionVerb, body: { reasonCode?: string }) {
-    const reasonCode = reasonFor(collection, verb, body.reasonCode, this.context.clock.now())
+  protected override membersOf(
+    collection: StoredCollection,
+    transition: CollectionTransition,
+    body: { reasonCode?: string },
+  ) {
+    const reasonCode = reasonFor(collection, transition, body.reasonCode, this.context.clock.now())
     return reasonCode === undefined ? {} : { reasonCode }
   }
 

@@ -12,7 +12,7 @@ import {
   parseDay,
   timeOfDay,
 } from '../../core/time/time.js'
-import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { Steered } from './outcomes.js'
 import { outcomeOf } from './outcomes.js'
@@ -54,23 +54,23 @@ const OUTCOME_AT = {
  * Returns the next automatic transition, for a collection whose mandate is ACTIVE (decisions §6).
  * @throws ILLEGAL_TRANSITION (it has an outcome that this release lacks)
  */
-export function nextStep(collection: Timed): Step<CollectionVerb> | null {
+export function nextStep(collection: Timed): Step<CollectionTransition> | null {
   const { status } = collection
   const outcome = outcomeOf(collection)
   if (outcome?.stuckIn === status) return null
 
-  if (outcome !== undefined && outcome.from === status && outcome.verb !== undefined) {
-    const { from, verb, reasonCode } = outcome
+  if (outcome !== undefined && outcome.from === status && outcome.transition !== undefined) {
+    const { from, transition, reasonCode } = outcome
     const at = OUTCOME_AT[from](parseDay(collection.collectionDate), reasonCode)
-    return { at, verb, cause: 'outcome', ...(reasonCode !== undefined && { reasonCode }) }
+    return { at, transition, cause: 'outcome', ...(reasonCode !== undefined && { reasonCode }) }
   }
   switch (status) {
     case 'PENDING':
-      return { at: submissionOf(parseDay(collection.collectionDate)), verb: 'submit', cause: 'time' }
+      return { at: submissionOf(parseDay(collection.collectionDate)), transition: 'submit', cause: 'time' }
     case 'SUBMITTED':
-      return { at: processingOf(parseDay(collection.collectionDate)), verb: 'process', cause: 'time' }
+      return { at: processingOf(parseDay(collection.collectionDate)), transition: 'process', cause: 'time' }
     case 'PROCESSING':
-      return { at: settlementOf(parseDay(collection.collectionDate)), verb: 'settle', cause: 'time' }
+      return { at: settlementOf(parseDay(collection.collectionDate)), transition: 'settle', cause: 'time' }
     default:
       return null
   }
@@ -95,10 +95,10 @@ export function stateAt(seed: Readonly<Record<string, unknown>>, now: Instant): 
   for (;;) {
     const step = nextStep({ ...seed, ...reached, collectionDate: settlesOn })
     if (step === null || step.at > now) return reached
-    const { at, verb, reasonCode } = step
-    const targets: Partial<Record<CollectionVerb, CollectionStatus>> = collectionLifecycle[reached.status]
+    const { at, transition, reasonCode } = step
+    const targets: Partial<Record<CollectionTransition, CollectionStatus>> = collectionLifecycle[reached.status]
     const reason = reasonCode === undefined ? {} : { reasonCode }
-    reached = { status: targets[verb] ?? reached.status, updatedAt: formatInstant(at), ...reason }
+    reached = { status: targets[transition] ?? reached.status, updatedAt: formatInstant(at), ...reason }
   }
 }
 

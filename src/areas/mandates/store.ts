@@ -7,12 +7,12 @@ import { StatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Instant } from '../../core/time/time.js'
 import { addMonths, formatDay, formatInstant, isMoment, localTime, readInstant } from '../../core/time/time.js'
 import type { StoreOptions } from '../area.js'
-import type { MandateStatus, MandateVerb } from './lifecycle.js'
+import type { MandateStatus, MandateTransition } from './lifecycle.js'
 import { FINAL_STATUSES, MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
 import type { MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
 
 /** The mandates of one tenant, all in region EU (decisions §7). */
-export class MandateStore extends StatefulRepository<StoredMandate, MandateStatus, MandateVerb> {
+export class MandateStore extends StatefulRepository<StoredMandate, MandateStatus, MandateTransition> {
   readonly #settings: StoreOptions['settings']
 
   constructor({ context, settings }: StoreOptions) {
@@ -103,8 +103,8 @@ export class MandateStore extends StatefulRepository<StoredMandate, MandateStatu
     return status === 'FAILED' ? 'PENDING' : 'ACTIVE'
   }
 
-  protected override stepAfter(mandate: StoredMandate): Step<MandateVerb> | null {
-    return mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null
+  protected override stepAfter(mandate: StoredMandate): Step<MandateTransition> | null {
+    return mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), transition: 'expire', cause: 'time' } : null
   }
 }
 

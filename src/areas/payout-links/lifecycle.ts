@@ -12,9 +12,9 @@ export const PAYOUT_LINK_STATUSES = [
   'REJECTED',
 ] as const
 export type PayoutLinkStatus = (typeof PAYOUT_LINK_STATUSES)[number]
-export type PayoutLinkVerb = 'claim' | 'decline' | 'process' | 'pay' | 'fail' | 'expire' | 'cancel'
+export type PayoutLinkTransition = 'claim' | 'decline' | 'process' | 'pay' | 'fail' | 'expire' | 'cancel'
 
-export const payoutLinkLifecycle: Lifecycle<PayoutLinkStatus, PayoutLinkVerb> = {
+export const payoutLinkLifecycle: Lifecycle<PayoutLinkStatus, PayoutLinkTransition> = {
   ACTIVE: { claim: 'CLAIMED', decline: 'REJECTED', expire: 'EXPIRED', cancel: 'CANCELLED' },
   CLAIMED: { process: 'PROCESSING' },
   PROCESSING: { pay: 'PAID', fail: 'FAILED' },

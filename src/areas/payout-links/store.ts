@@ -13,7 +13,7 @@ import type { Instant } from '../../core/time/time.js'
 import { formatInstant, LAST_INSTANT, readInstant } from '../../core/time/time.js'
 import type { StoreOptions } from '../area.js'
 import { assertPayable, masked } from './claim.js'
-import type { PayoutLinkStatus, PayoutLinkVerb } from './lifecycle.js'
+import type { PayoutLinkStatus, PayoutLinkTransition } from './lifecycle.js'
 import { payoutLinkLifecycle } from './lifecycle.js'
 import type { PayoutMethod } from './methods.js'
 import { PAYOUT_METHODS, payoutMethods, processingAt } from './methods.js'
@@ -44,7 +44,7 @@ const EXPIRY = {
 const seconds = (duration: string) => parseDuration(duration) as number
 
 /** The payout links of one tenant (decisions §8), in regions EU, US and UK. */
-export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb> {
+export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkTransition> {
   readonly #options: StoreOptions<{ accounts: Accounts }>
 
   constructor(options: StoreOptions<{ accounts: Accounts }>) {
@@ -238,18 +238,22 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
     return createdAt
   }
 
-  protected override stepAfter(link: StoredPayoutLink): Step<PayoutLinkVerb> | null {
+  protected override stepAfter(link: StoredPayoutLink): Step<PayoutLinkTransition> | null {
     return nextStep(link)
   }
 
   protected override pastStepAfter(link: StoredPayoutLink) {
     if (link.status !== 'ACTIVE' || link.claimedAt === undefined) return nextStep(link)
-    return { at: readInstant(link.claimedAt), verb: 'claim', cause: 'seed' } as const
+    return { at: readInstant(link.claimedAt), transition: 'claim', cause: 'seed' } as const
   }
 
-  protected override membersOf(link: StoredPayoutLink, verb: PayoutLinkVerb, body: object): Partial<StoredPayoutLink> {
-    if (verb === 'decline') return { decline: body }
-    if (verb !== 'claim') return {}
+  protected override membersOf(
+    link: StoredPayoutLink,
+    transition: PayoutLinkTransition,
+    body: object,
+  ): Partial<StoredPayoutLink> {
+    if (transition === 'decline') return { decline: body }
+    if (transition !== 'claim') return {}
     assertPayable(body as Claim, link)
     return this.#claimed(body as Claim)
   }
@@ -282,7 +286,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
   }
 
   /** Returns the entry of an id, which is unique across regions. @throws PAYOUT_LINK_NOT_FOUND */
-  #entryOf(payoutLinkId: string): StatefulEntry<StoredPayoutLink, PayoutLinkVerb> {
+  #entryOf(payoutLinkId: string): StatefulEntry<StoredPayoutLink, PayoutLinkTransition> {
     return this.entry(undefined, payoutLinkId)
   }
 
@@ -322,19 +326,19 @@ function build(region: Region, input: NewPayoutLink, createdAt: Instant): Omit<S
   }
 }
 
-function nextStep(link: StoredPayoutLink): Step<PayoutLinkVerb> | null {
+function nextStep(link: StoredPayoutLink): Step<PayoutLinkTransition> | null {
   const { status, expiresAt, claimedAt, updatedAt, outcome } = link
   const claimed = readInstant(claimedAt ?? updatedAt)
   switch (status) {
     case 'ACTIVE':
-      return { at: readInstant(expiresAt), verb: 'expire', cause: 'time' }
+      return { at: readInstant(expiresAt), transition: 'expire', cause: 'time' }
     case 'CLAIMED':
-      return { at: processingAt(claimed), verb: 'process', cause: 'time' }
+      return { at: processingAt(claimed), transition: 'process', cause: 'time' }
     case 'PROCESSING':
       if (outcome === 'STUCK-PROCESSING') return null
       return {
         at: payoutMethods[link.payoutMethod].paidAt(claimed),
-        ...(outcome === 'FAILED' ? { verb: 'fail', cause: 'outcome' } : { verb: 'pay', cause: 'time' }),
+        ...(outcome === 'FAILED' ? { transition: 'fail', cause: 'outcome' } : { transition: 'pay', cause: 'time' }),
       }
     default:
       return null

@@ -231,12 +231,12 @@ interface MovesProps {
 function Moves({ kind, explained: { legal, record }, region }: MovesProps) {
   const { reasonOf } = useApp()
   if (legal.length === 0) return null
-  const moves = new Map(legal.map(move => [`${move.verb} ${move.to}`, move]))
-  const actions = [...moves.values()].flatMap(({ verb, to }): Action[] => {
-    const row = kind.lifecycle?.verbs.find(one => one.verb === verb)
+  const moves = new Map(legal.map(move => [`${move.transition} ${move.to}`, move]))
+  const actions = [...moves.values()].flatMap(({ transition, to }): Action[] => {
+    const row = kind.lifecycle?.operations.find(one => one.transition === transition)
     if (row === undefined) return []
     const codes = legal
-      .filter(move => move.verb === verb && move.to === to)
+      .filter(move => move.transition === transition && move.to === to)
       .flatMap(({ reasonCodes = [], until }) =>
         reasonCodes.map((code): Option => {
           const name = reasonOf(code)
@@ -252,7 +252,7 @@ function Moves({ kind, explained: { legal, record }, region }: MovesProps) {
     const path = kind.regions === 'apart' && !isApi ? `${target}?region=${region}` : target
     return [
       {
-        id: `move-${verb}`,
+        id: `move-${transition}`,
         label: `${row.label} → ${to}`,
         call: { method: row.method, path, body, ...(isApi && { region: region ?? 'EU' }) },
         ...(fields.length > 0 && { fields }),

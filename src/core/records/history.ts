@@ -39,7 +39,7 @@ export function historyOf<R extends Stateful<S>, S extends string, V extends str
   for (let at = readInstant(first.updatedAt); at < end; ) {
     way.push(state)
     const step = stepBefore(state.record)
-    const status = step === null ? undefined : stateAfter(lifecycle, state.record.status, step.verb)
+    const status = step === null ? undefined : stateAfter(lifecycle, state.record.status, step.transition)
     if (step === null || status === undefined || step.at <= at || step.at > end) break
     if (step.at === end && status !== record.status) break
     at = step.at

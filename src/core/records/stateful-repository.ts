@@ -136,7 +136,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   }
 
   /** Returns the members that a transition of the control plane sets. @throws as the transition */
-  protected membersOf(_record: R, _verb: V, body: object): Partial<R> {
+  protected membersOf(_record: R, _transition: V, body: object): Partial<R> {
     return body
   }
 
@@ -161,12 +161,12 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
    * Makes one transition at the tenant's time.
    * @param members members to set together with the status
    * @returns the changed record
-   * @throws ILLEGAL_TRANSITION naming the legal verbs
+   * @throws ILLEGAL_TRANSITION naming the legal transitions
    */
-  transition(entry: StatefulEntry<R, V>, verb: V, cause: Cause, members?: Partial<R>): R {
+  transition(entry: StatefulEntry<R, V>, transition: V, cause: Cause, members?: Partial<R>): R {
     const { clock, events } = this.context
     const from = entry.record.status
-    const status = assertLegal(this.lifecycle, from, verb, toWords(this.#kind))
+    const status = assertLegal(this.lifecycle, from, transition, toWords(this.#kind))
     const record = { ...entry.record, ...members, status, updatedAt: formatInstant(clock.now()) }
     const seq = this.#appendEvent(record, from, cause)
     this.#replace(entry, record, [...entry.timeline, seq])
@@ -178,11 +178,11 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   /**
    * Makes one transition for the control plane.
    * @param region undefined: the only region with the reference
-   * @throws as `explain`, ILLEGAL_TRANSITION naming the legal verbs
+   * @throws as `explain`, ILLEGAL_TRANSITION naming the legal transitions
    */
-  forceTransition(reference: string, verb: V, body: object = {}, region?: Region): void {
+  forceTransition(reference: string, transition: V, body: object = {}, region?: Region): void {
     const entry = this.entry(region, reference)
-    this.transition(entry, verb, 'control', this.membersOf(entry.record, verb, body))
+    this.transition(entry, transition, 'control', this.membersOf(entry.record, transition, body))
   }
 
   /** Changes members of a record that its schedule reads, and schedules its next transition again. */
@@ -245,8 +245,8 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
     const [changed, last] = [changes.length(), events.last()]
     const step = entry.nextStep as Step<V>
     try {
-      const { verb, cause, reasonCode } = this.whenDue(step, entry.record)
-      this.transition(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
+      const { transition, cause, reasonCode } = this.whenDue(step, entry.record)
+      this.transition(entry, transition, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
     } catch (error) {
       changes.undoTo(changed)
       events.truncate(last)
@@ -259,13 +259,13 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
 
   /** Returns the cause and the state of a scheduled transition. */
   #comingOf(step: Step<V>, record: R): Pick<DueTransition, 'to' | 'cause'> {
-    const to = (verb: V) => this.lifecycle[record.status][verb] as S
+    const to = (transition: V) => this.lifecycle[record.status][transition] as S
     try {
-      const { verb, cause } = this.whenDue(step, record)
-      return { to: to(verb), cause }
+      const { transition, cause } = this.whenDue(step, record)
+      return { to: to(transition), cause }
     } catch {
       // It cannot be adapted, so it will fail when it is due.
-      return { to: to(step.verb), cause: step.cause }
+      return { to: to(step.transition), cause: step.cause }
     }
   }
 

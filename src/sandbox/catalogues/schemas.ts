@@ -15,7 +15,7 @@ export const ReasonCodeTable = component('ReasonCodeTable', {
             Type.Object({
               phase: assumed(Type.String(), 'The phase of the collection.'),
               from: assumed(Type.String(), 'The state of the collection in this phase.'),
-              verb: assumed(Type.String(), 'The transition that has the code, such as `return`.'),
+              transition: assumed(Type.String(), 'The transition that has the code, such as `return`.'),
               raisedBy: assumed(Type.String(), 'The party that raises the code.'),
               until: assumed(
                 Type.Unsafe<string | null>({ type: ['string', 'null'] }),

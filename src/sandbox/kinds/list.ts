@@ -46,13 +46,15 @@ function describeLifecycle(
     kind,
     states: [...states],
     line: [...line],
-    transitions: states.flatMap(from => legalTransitions(table, from).map(({ verb, to }) => ({ from, verb, to }))),
-    verbs: Object.entries(transitions).map(([verb, row]) => ({
-      verb,
-      label: toTitle(toWords(verb)),
+    transitions: states.flatMap(from =>
+      legalTransitions(table, from).map(({ transition, to }) => ({ from, transition, to })),
+    ),
+    operations: Object.entries(transitions).map(([transition, row]) => ({
+      transition,
+      label: toTitle(toWords(transition)),
       ...('update' in row
         ? { method: 'PATCH' as const, path: `/api/v1/${ofRecord}` }
-        : { method: 'POST' as const, path: `/_sandbox/${ofRecord}/${verb}` }),
+        : { method: 'POST' as const, path: `/_sandbox/${ofRecord}/${transition}` }),
       forms: formsOf(row).map(({ when = {}, body, from = {}, half = {}, fields }) => ({
         ...{ when, body, from, half },
         fields: [...fields],

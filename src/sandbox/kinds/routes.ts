@@ -85,21 +85,27 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
     return { store, given, region, explain }
   }
 
-  const transitions = Object.entries(lifecycle.transitions).flatMap(([verb, row]) => {
+  const transitions = Object.entries(lifecycle.transitions).flatMap(([transition, row]) => {
     if ('update' in row) return []
-    const { example, operationId = `${verb}${title}`, summary = `Move a ${noun}: ${verb}`, description, body } = row
+    const {
+      example,
+      operationId = `${transition}${title}`,
+      summary = `Move a ${noun}: ${transition}`,
+      description,
+      body,
+    } = row
     const happens = 'The transition happens now, if it is legal in the present state.'
-    return POST(`${url}/${verb}`, {
+    return POST(`${url}/${transition}`, {
       [operationId]: call({
         ...changing,
-        command: `${command} ${toCommand(verb)}`,
+        command: `${command} ${toCommand(transition)}`,
         summary,
         description: description === undefined ? happens : `${happens} ${description}`,
         example: { [reference]: example },
         ...(body && { body }),
         handle(call) {
           const { store, given, region, explain } = recordOf(call)
-          store.forceTransition(given, verb, call.body, region)
+          store.forceTransition(given, transition, call.body, region)
           return explain()
         },
       }),

@@ -97,7 +97,7 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
     legal: assumed(
       Type.Array(
         Type.Object({
-          verb: assumed(Type.String(), 'The name of the transition, such as `settle`.'),
+          transition: assumed(Type.String(), 'The name of the transition, such as `settle`.'),
           to: assumed(State, 'The state after the transition.'),
           reasonCodes: Type.Optional(
             assumed(Type.Array(KnownReason), 'The legal reason codes. Absent: the transition takes no reason.'),
@@ -137,12 +137,12 @@ const form = Type.Object({
 
 const edge = Type.Object({
   from: assumed(Name, 'The state before the transition.'),
-  verb: assumed(Name, 'The name of the transition, such as `settle`.'),
+  transition: assumed(Name, 'The name of the transition, such as `settle`.'),
   to: assumed(Name, 'The state after the transition.'),
 })
 
-const verb = Type.Object({
-  verb: assumed(Name, 'The name of the transition.'),
+const transition = Type.Object({
+  transition: assumed(Name, 'The name of the transition.'),
   label: assumed(Name, 'The name as words, such as `Pay partially`.'),
   method: assumed(OneOf('POST', 'PATCH'), 'POST: a call of the control plane. PATCH: an update of the API.'),
   path: assumed(Name, 'The path of that operation in its OpenAPI document.'),
@@ -154,7 +154,7 @@ const lifecycle = Type.Object({
   states: assumed(Names, 'The states.'),
   line: assumed(Names, 'The states of a record that nothing stops.'),
   transitions: assumed(Type.Array(edge), 'The legal transitions.'),
-  verbs: assumed(Type.Array(verb), 'The operations that make them.'),
+  operations: assumed(Type.Array(transition), 'The operations that make them.'),
 })
 
 const naming = Type.Object({

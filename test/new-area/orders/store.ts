@@ -5,12 +5,12 @@ import { StatefulRepository } from '../../../src/core/records/stateful-repositor
 import type { StoreContext } from '../../../src/core/tenant-context.js'
 import type { Instant } from '../../../src/core/time/time.js'
 import { DAY, formatInstant, parseInstant } from '../../../src/core/time/time.js'
-import type { OrderStatus, OrderVerb } from './lifecycle.js'
+import type { OrderStatus, OrderTransition } from './lifecycle.js'
 import { orderLifecycle } from './lifecycle.js'
 import type { NewOrder, Order, OrderQuery, SeedOrder } from './schemas.js'
 
 /** The orders of one tenant, all in region EU. */
-export class OrderStore extends StatefulRepository<Order, OrderStatus, OrderVerb> {
+export class OrderStore extends StatefulRepository<Order, OrderStatus, OrderTransition> {
   constructor(context: StoreContext) {
     super(context, orderLifecycle)
   }
@@ -42,9 +42,9 @@ export class OrderStore extends StatefulRepository<Order, OrderStatus, OrderVerb
     return createdAt
   }
 
-  protected override stepAfter({ status, createdAt }: Order): Step<OrderVerb> | null {
+  protected override stepAfter({ status, createdAt }: Order): Step<OrderTransition> | null {
     if (status !== 'PLACED') return null
-    return { at: (parseInstant(createdAt) as Instant) + DAY, verb: 'ship', cause: 'time' }
+    return { at: (parseInstant(createdAt) as Instant) + DAY, transition: 'ship', cause: 'time' }
   }
 
   #build({ orderReference, amount, collectionReference }: NewOrder, status: OrderStatus = 'PLACED'): Order {
