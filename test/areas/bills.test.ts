@@ -1,6 +1,6 @@
 import t from 'tap'
 import { CURRENCY_OF, gist, holds, invalid, invalidQuery, missing, NO_TEXT, REGIONS, table } from '../answers.js'
-import type { Answer, Client } from '../helper.js'
+import type { Client } from '../helper.js'
 import { bill, changedOften, MONDAY, newClient } from '../helper.js'
 
 const BILLS = '/api/v1/bills'
@@ -18,14 +18,6 @@ let references = 1000
 /** Posts a bill under a reference of its own. */
 const post = (client: Client, changes: object = {}) =>
   client.post(BILLS, bill({ uniqueReferenceIdentifier: `ref-${++references}`, ...changes }))
-
-/** Ingests bills with the references given, each with the changes that stand beside it, in this order. */
-async function ingest(client: Client, bills: Record<string, object>) {
-  for (const [uniqueReferenceIdentifier, changes] of Object.entries(bills)) {
-    const answer = await client.post(BILLS, bill({ uniqueReferenceIdentifier, ...changes }))
-    if (answer.status !== 201) throw new Error(gist(answer))
-  }
-}
 
 const read = async (client: Client, reference = REF) => (await client.get(`${BILLS}/${reference}`)).body
 const remark = (client: Client, reference = 'CPTY-0001', region = 'EU') =>
@@ -227,82 +219,6 @@ t.test(
     t.equal((await remark(client)).body.accountHolderName, 'Jane Doe')
   },
 )
-
-// ---------------------------------------------------------------------------------------------------------- list
-
-/** The references on a page, the count and what is left: `b a of 3, more`. */
-function page(answer: Answer): string {
-  if (answer.status !== 200) return gist(answer)
-  const { data, totalCount, hasMore, nextCursor } = answer.body
-  const names = data.map((row: { uniqueReferenceIdentifier: string }) => row.uniqueReferenceIdentifier)
-  return `${names.join(' ')} of ${totalCount}${hasMore ? ', more' : ''}${hasMore === (nextCursor === null) ? '!' : ''}`
-}
-const lister = (client: Client) => async (query: string) => page(await client.get(`${BILLS}?${query}`))
-const cursorAfter = async (client: Client, query: string) => (await client.get(`${BILLS}?${query}`)).body.nextCursor
-
-t.test('decisions §5: bills are listed newest first, page by page, whatever is created meanwhile', async t => {
-  const client = await newClient()
-  t.equal(await lister(client)(''), ' of 0')
-  await ingest(client, { 'ref-1': {}, 'ref-2': { type: 'DEBIT_NOTE' }, 'ref-3': {} })
-  await client.advance({ by: 'PT1S' })
-  await ingest(client, { 'ref-4': { type: 'DEBIT_NOTE' } })
-  await seed(client, bill({ uniqueReferenceIdentifier: 'old', createdAt: '2026-11-01T00:00:00Z' }))
-  const cursor = await cursorAfter(client, 'limit=2')
-  await ingest(client, { 'ref-5': {} })
-  const second = await cursorAfter(client, `limit=2&cursor=${cursor}`)
-  await table(t, lister(client), {
-    'ref-5 ref-4 ref-3 ref-2 ref-1 old of 6': ['', 'limit=6'],
-    'ref-2 ref-1 of 6, more': [`limit=2&cursor=${cursor}`],
-    'old of 6': [`limit=2&cursor=${second}`],
-    'ref-2 of 2': [`type=DEBIT_NOTE&cursor=${cursor}`],
-    [invalidQuery('cursor')]: ['cursor='],
-    '400 INVALID_CURSOR cursor': ['x', 'null', '..', `${cursor}x`, `x${cursor}`, cursor.slice(0, -1)].map(
-      wrong => `cursor=${wrong}`,
-    ),
-  })
-})
-
-t.test('interface, Other endpoints; decisions §5: bills are filtered, by AND of the filters', async t => {
-  const client = await newClient()
-  await ingest(client, {
-    inn: {},
-    out: { cashflowType: 'OUTFLOW', counterpartyReference: 'CPTY-0002' },
-    part: { type: 'CREDIT_NOTE', openAmount: '5', dueDate: '2026-12-15' },
-    paid: { type: 'DEBIT_NOTE', dueDate: '2026-11-30' },
-    gone: { dueDate: '2027-01-01' },
-  })
-  // A filter sees what an update has changed.
-  await client.patch(`${BILLS}/paid`, { status: 'PAID', dueDate: '2026-12-31' })
-  await client.patch(`${BILLS}/gone`, { status: 'CANCELLED' })
-  // The tests of http/query have wrong values and repeated parameters.
-  await table(t, lister(client), {
-    'out inn of 2': ['status=OPEN', 'status[]=OPEN', 'dueDateTo=2026-12-14'],
-    'paid out inn of 3': ['status=PAID,OPEN', 'status=PAID&status=OPEN'],
-    'gone paid out inn of 4': ['status=PAID,OPEN&status=OPEN&status=CANCELLED'],
-    'part of 1': ['status=PARTIALLY_PAID', 'type=CREDIT_NOTE'],
-    'paid of 1': [
-      ...['status=PAID', 'type=DEBIT_NOTE', 'dueDateTo=2026-12-31&status=PAID'],
-      'dueDateFrom=2026-12-31&dueDateTo=2026-12-31',
-    ],
-    'gone of 1': ['status=CANCELLED', 'dueDateFrom=2027-01-01'],
-    'gone out inn of 3': ['type=INVOICE'],
-    'out of 1': ['cashflowType=OUTFLOW', 'counterpartyReference=CPTY-0002'],
-    'gone paid part inn of 4': ['cashflowType=INFLOW'],
-    'inn of 1': ['type=INVOICE&cashflowType=INFLOW&status=OPEN'],
-    ' of 0': [
-      ...['counterpartyReference=CPTY-9999', 'status=PAID&type=INVOICE'],
-      ...['dueDateFrom=2026-12-16&dueDateTo=2026-12-30', 'dueDateFrom=2027-01-01&dueDateTo=2026-01-01'],
-    ],
-    'gone paid part of 3': ['dueDateFrom=2026-12-15'],
-    'gone paid of 2': ['dueDateFrom=2026-12-16'],
-    'part out inn of 3': ['dueDateTo=2026-12-15'],
-    'paid part of 2': ['dueDateFrom=2026-12-15&dueDateTo=2026-12-31'],
-    [invalidQuery('type')]: ['type=INVOICE,DEBIT_NOTE'],
-    [invalidQuery('counterpartyReference')]: ['abcd', 'x'.repeat(51)].map(value => `counterpartyReference=${value}`),
-    [invalidQuery('dueDateFrom')]: ['dueDateFrom=2026-02-30'],
-    [invalidQuery('dueDateTo')]: ['dueDateTo=2026-12-01T00:00:00Z'],
-  })
-})
 
 // ------------------------------------------------------------------------------------------------ regions, explain
 

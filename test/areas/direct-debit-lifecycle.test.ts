@@ -1,10 +1,11 @@
 import t from 'tap'
-import { gist, holds, ILLEGAL, invalid, NO_ROUTE, secondBefore, table, tenantsOf } from '../answers.js'
+import { gist, invalid, secondBefore, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, collection, MONDAY, mandate, newClient } from '../helper.js'
+import { explain as explainOf, lead as leadTo, move as moveOf, WAYS } from './records.js'
 
-const PATH = '/api/v1/direct-debit'
-const UNKNOWN = '404 COLLECTION_NOT_FOUND collectionReference'
+const PATH = 'direct-debit'
+const URL = '/api/v1/direct-debit'
 const WRONG_REASON = '409 ILLEGAL_TRANSITION reasonCode'
 
 const earlyTenant = tenantsOf(build(t, { clock: '2026-03-01T09:00:00Z' }))
@@ -27,7 +28,7 @@ async function openAt(at: string): Promise<Client> {
 
 /** Creates a collection, COL-0001 unless it is named. */
 async function create(client: Client, changes: object = {}): Promise<string> {
-  const created = await client.post(PATH, collection(changes))
+  const created = await client.post(URL, collection(changes))
   if (created.status !== 201) throw new Error(gist(created))
   return created.body.collectionReference
 }
@@ -39,34 +40,15 @@ async function open(changes: object = {}, at = MONDAY): Promise<Client> {
   return client
 }
 
-const read = async (client: Client, reference = 'COL-0001') => (await client.get(`${PATH}/${reference}`)).body
-const explain = async (client: Client, reference = 'COL-0001') =>
-  (await client.control('GET', `/direct-debit/${reference}`)).body
+const read = async (client: Client, reference = 'COL-0001') => (await client.get(`${URL}/${reference}`)).body
+const explain = (client: Client, reference = 'COL-0001') => explainOf(client, PATH, reference)
 const nextOf = async (client: Client, reference?: string) => (await explain(client, reference)).next
 const move = (client: Client, verb: string, body?: object, reference = 'COL-0001') =>
-  client.control('POST', `/direct-debit/${reference}/${verb}`, body)
+  moveOf(client, PATH, reference, verb, body)
+const lead = (client: Client, status: string, reference: string) => leadTo(client, PATH, status, reference)
+const STATES = Object.keys(WAYS[PATH])
 const told = (transitions: Transition[]) =>
   transitions.map(({ at, reference, to, reasonCode = '' }) => `${at} ${reference} ${to} ${reasonCode}`.trim())
-
-/** How control verbs lead to each state. */
-const WAY: Record<string, string[]> = {
-  PENDING: [],
-  SUBMITTED: ['submit'],
-  PROCESSING: ['submit', 'process'],
-  SETTLED: ['submit', 'process', 'settle'],
-  FAILED: ['submit', 'process', 'fail'],
-  CANCELLED: ['cancel'],
-  RETURNED: ['submit', 'process', 'settle', 'return'],
-  REJECTED: ['submit', 'reject'],
-}
-const STATES = Object.keys(WAY)
-
-/** Creates a collection and leads it to a state. */
-async function lead(client: Client, status: string, collectionReference: string, changes: object = {}) {
-  await create(client, { collectionReference, ...changes })
-  for (const verb of WAY[status] as string[]) await move(client, verb, undefined, collectionReference)
-  return collectionReference
-}
 
 const CLEARING = ['FF01', 'AC01', 'RC01', 'AG02', 'BE05', 'AM05', 'MD02', 'CNOR', 'DNOR']
 const BANK = ['AC04', 'AC06', 'AG01', 'AM04', 'MD01', 'MD07', 'MS02', 'MS03', 'RR01', 'RR02', 'RR03', 'RR04', 'SL01']
@@ -113,71 +95,6 @@ t.test('control plane, Skip to payday: what is due on creation is done before th
     await client.advance({ by: 'PT1S' })
     t.match(await read(client), { status: 'SUBMITTED', updatedAt: at }, 'and at its own time, with an advance')
   }
-})
-
-// --------------------------------------------------------------------------------------------------- control verbs
-
-const VERBS = ['submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel']
-/** The table of decisions §6 as verbs of the control plane. */
-const LEGAL: Record<string, Record<string, string>> = {
-  PENDING: { submit: 'SUBMITTED', fail: 'FAILED', cancel: 'CANCELLED' },
-  SUBMITTED: { process: 'PROCESSING', reject: 'REJECTED' },
-  PROCESSING: { settle: 'SETTLED', fail: 'FAILED', reject: 'REJECTED' },
-  SETTLED: { return: 'RETURNED' },
-}
-const HAS_REASON = ['REJECTED', 'RETURNED', 'FAILED']
-const isNamed = (word: string, text: string) => new RegExp(`\\b${word}\\b`).test(text)
-
-t.test('decisions §6: from every state each verb is taken, or refused with the legal ones', async t => {
-  const client = await openAt(MONDAY)
-  const legalIn = (status: string) => VERBS.filter(verb => LEGAL[status]?.[verb] !== undefined)
-  const cases = STATES.flatMap(status =>
-    VERBS.map((verb): [string[], string] => {
-      const to = LEGAL[status]?.[verb]
-      const taken = `${to}${HAS_REASON.includes(to ?? '') ? ' with a reason' : ''}, legal are: ${legalIn(to ?? '')}`
-      return [[status, verb], to === undefined ? `${ILLEGAL}, legal are: ${legalIn(status)}` : taken]
-    }),
-  )
-  await holds(t, cases, async ([status, verb]) => {
-    const reference = await lead(client, status, `COL-${status}-${verb}`)
-    await client.advance({ by: 'PT1S' })
-    const before = await explain(client, reference)
-    t.same(
-      [...new Set(before.legal.map((row: { transition: string }) => row.transition))].sort(),
-      legalIn(status).sort(),
-    )
-    const answer = await move(client, verb, undefined, reference)
-    const after = await explain(client, reference)
-    if (answer.status !== 200) {
-      t.same(after, before, 'a refused verb changes nothing')
-      t.equal(isNamed('nothing', answer.body.message), legalIn(status).length === 0)
-      const named = VERBS.filter(name => name !== verb && isNamed(name, answer.body.message))
-      return `${gist(answer)}, legal are: ${named}`
-    }
-    t.same([answer.body, after.record], [after, await read(client, reference)], 'it answers the explained record')
-    const { record, timeline, legal } = after
-    const last = { at: record.updatedAt, from: status, to: record.status, cause: 'control' }
-    t.match(timeline.at(-1), last)
-    const verbs = VERBS.filter(name => legal.some((row: { transition: string }) => row.transition === name))
-    return `${record.status}${'reasonCode' in record ? ' with a reason' : ''}, legal are: ${verbs}`
-  })
-})
-
-t.test('decisions §6: final states stay, and a moved collection goes on by itself', async t => {
-  const client = await openAt(MONDAY)
-  for (const status of ['FAILED', 'CANCELLED', 'REJECTED', 'RETURNED']) await lead(client, status, `COL-${status}`)
-  await lead(client, 'SUBMITTED', 'COL-MOVED')
-  const { transitions } = (await client.advance({ by: 'P500D' })).body
-  t.same(told(transitions), ['2026-11-06T08:00:00Z COL-MOVED PROCESSING', '2026-11-09T13:00:00Z COL-MOVED SETTLED'])
-})
-
-t.test('control plane, POST /direct-debit/{collectionReference}/cancel: an unknown verb is 404', async t => {
-  const client = await open()
-  await table(t, ([verb, reference]) => move(client, verb, undefined, reference), {
-    [UNKNOWN]: VERBS.map(verb => [verb, 'COL-9999']),
-    [NO_ROUTE]: [['vanish', 'COL-0001']],
-  })
-  t.equal(gist(await client.control('GET', '/direct-debit/COL-9999')), UNKNOWN)
 })
 
 // ---------------------------------------------------------------------------------------------------- reason codes
@@ -278,18 +195,6 @@ t.test('decisions §6: AM04, MD06 and MD01 may return a collection until the las
   }
 })
 
-t.test('decisions §6: only the single record has reasonCode, never the list', async t => {
-  const client = await openAt(MONDAY)
-  for (const status of STATES) await lead(client, status, `COL-${status}`)
-  const { data } = (await client.get(PATH)).body
-  t.equal(data.length, STATES.length)
-  for (const row of data) {
-    const { reasonCode, ...summary } = await read(client, row.collectionReference)
-    t.same(row, summary)
-    t.equal(/^[A-Z]{2}[A-Z0-9]{2}$/.test(reasonCode), HAS_REASON.includes(row.status), row.status)
-  }
-})
-
 // --------------------------------------------------------------------------------------------- outcomes on demand
 
 /** Creates one collection for each debtorReference, lets years pass, and tells the way of each, and the last moment. */
@@ -297,7 +202,7 @@ async function steer(references: readonly string[]) {
   const client = await openAt(MONDAY)
   const created: (string | undefined)[] = []
   for (const [index, debtorReference] of references.entries()) {
-    const answer = await client.post(PATH, collection({ collectionReference: `COL-${1000 + index}`, debtorReference }))
+    const answer = await client.post(URL, collection({ collectionReference: `COL-${1000 + index}`, debtorReference }))
     created.push(answer.status === 201 ? (answer.headers['sandbox-hint'] as string | undefined) : gist(answer))
   }
   const { transitions } = (await client.advance({ to: '2028-01-31T00:00:00Z' })).body as { transitions: Transition[] }
@@ -465,7 +370,7 @@ t.test(
       await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
       for (const status of STATES) await lead(client, status, `COL-${status}`)
       await create(client, { collectionReference: 'COL-OTHER', mandateReference: 'MND-0002' })
-      const list = async (): Promise<{ collectionReference: string }[]> => (await client.get(PATH)).body.data
+      const list = async (): Promise<{ collectionReference: string }[]> => (await client.get(URL)).body.data
       const before = await list()
       await client.advance({ by: 'PT1H' })
       t.equal((await cancel(client)).status, 200)

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { gist, type holds, invalid, NO_TEXT, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, collection, MONDAY, mandate } from '../helper.js'
+import { build, collection, MONDAY, mandate, newClient } from '../helper.js'
+import { lead, WAYS } from './records.js'
 
 const PATH = '/api/v1/direct-debit'
 const ONE = `${PATH}/COL-0001`
@@ -11,13 +12,11 @@ const NOT_ACTIVE = '409 MANDATE_NOT_ACTIVE mandateReference'
 const USED = '409 MANDATE_ALREADY_USED mandateReference'
 const DUPLICATE = '409 DUPLICATE_REFERENCE collectionReference'
 
-const app = build(t)
-const tenant = tenantsOf(app)
 const earlyTenant = tenantsOf(build(t, { clock: '2026-03-01T09:00:00Z' }))
 
 /** A new tenant with the mandate MND-0001. */
 async function open(changes: object = {}): Promise<Client> {
-  const client = await tenant()
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate(changes))
   return client
 }
@@ -51,7 +50,7 @@ t.test('decisions §6: an accepted request is 201 with the PENDING record, and c
 })
 
 t.test('decisions §3: the collections of one tenant are not those of another', async t => {
-  const [acme, other] = [await open(), await tenant()]
+  const [acme, other] = [await open(), await newClient()]
   await acme.post(PATH, collection())
   t.same([await other.get(ONE), await other.post(PATH, collection())].map(gist), [UNKNOWN, NO_MANDATE])
   await other.post('/api/v1/mandates', mandate())
@@ -89,22 +88,14 @@ t.test('interface, Collection request summary: members take the documented value
 // --------------------------------------------------------------------------------------------------- what refuses
 
 t.test('decisions §6: the mandate must exist and be ACTIVE, and its state is named', async t => {
-  const client = await tenant()
+  const client = await newClient()
   await client.control('PUT', '/settings', { mandateActivation: 'manual' })
-  const way: Record<string, string[]> = {
-    PENDING: [],
-    FAILED: ['fail'],
-    CANCELLED: ['cancel'],
-    EXPIRED: ['activate', 'expire'],
-  }
   const collect = async (status: string) => {
-    const mandateReference = `MND-${status}`
-    await client.post('/api/v1/mandates', mandate({ mandateReference }))
-    for (const verb of way[status] ?? []) await client.control('POST', `/mandates/${mandateReference}/${verb}`)
+    const mandateReference = await lead(client, 'mandates', status, `MND-${status}`)
     const answer = await post(client, { mandateReference })
     return answer.body.message.includes(status) ? answer : 'a message without the state'
   }
-  await table(t, collect, { [NOT_ACTIVE]: Object.keys(way) })
+  await table(t, collect, { [NOT_ACTIVE]: ['PENDING', 'FAILED', 'CANCELLED', 'EXPIRED'] })
   t.equal(gist(await post(client, { mandateReference: 'MND-NONE' })), NO_MANDATE)
 })
 
@@ -122,25 +113,16 @@ t.test(
 )
 
 t.test('decisions §6: a ONE_OFF mandate serves once, and only a CANCELLED collection frees it', async t => {
-  const moves: Record<string, string[]> = {
-    PENDING: [],
-    SUBMITTED: ['submit'],
-    PROCESSING: ['submit', 'process'],
-    SETTLED: ['submit', 'process', 'settle'],
-    FAILED: ['submit', 'process', 'fail'],
-    RETURNED: ['submit', 'process', 'settle', 'return'],
-    REJECTED: ['submit', 'reject'],
-    CANCELLED: ['cancel'],
-  }
-  const { CANCELLED, ...others } = moves
   const again = async (status: string) => {
     const client = await open({ type: 'ONE_OFF' })
-    await client.post(PATH, collection())
-    for (const verb of moves[status] ?? []) await client.control('POST', `/direct-debit/COL-0001/${verb}`)
+    await lead(client, 'direct-debit', status, 'COL-0001')
     t.equal((await client.get(ONE)).body.status, status)
     return post(client)
   }
-  await table(t, again, { 201: ['CANCELLED'], [USED]: Object.keys(others) })
+  await table(t, again, {
+    201: ['CANCELLED'],
+    [USED]: Object.keys(WAYS['direct-debit']).filter(status => status !== 'CANCELLED'),
+  })
   const client = await open({ type: 'ONE_OFF' })
   t.same((await Promise.all([post(client), post(client)])).map(gist), ['201', USED], 'two at once')
 })
@@ -226,7 +208,7 @@ t.test('decisions §6: a refusal names the date that would be right', async t =>
 // ---------------------------------------------------------------------------------------------------------- seeding
 
 t.test('control plane, POST /seed: collections of any date are added, with their mandate', async t => {
-  const client = await tenant()
+  const client = await newClient()
   const past = { collectionDate: '2026-10-05', initiatedAt: '2026-09-28T08:00:00Z', updatedAt: '2026-10-07T12:00:00Z' }
   const returned = { status: 'RETURNED', reasonCode: 'AM04', ...past }
   const closedDay = collection({ collectionReference: 'COL-0003', collectionDate: '2026-11-07' })

@@ -1,24 +1,17 @@
 import t from 'tap'
-import { gist, holds, ILLEGAL, invalid, invalidQuery, NO_TEXT, table, tenantsOf } from '../answers.js'
+import { gist, invalid, NO_TEXT, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, collection, MONDAY, mandate } from '../helper.js'
+import { collection, MONDAY, mandate, newClient } from '../helper.js'
+import { explain, lead, move } from './records.js'
 
 const PATH = '/api/v1/mandates'
 const COLLECTIONS = '/api/v1/direct-debit'
 const ONE = `${PATH}/MND-0001`
-const UNKNOWN = '404 MANDATE_NOT_FOUND mandateReference'
 const NOT_ACTIVE = '409 MANDATE_NOT_ACTIVE mandateReference'
 const DUPLICATE = '409 DUPLICATE_REFERENCE mandateReference'
 
-const app = build(t)
-const open = tenantsOf(app)
-
 const read = async (client: Client, reference = 'MND-0001') => (await client.get(`${PATH}/${reference}`)).body
-const explain = async (client: Client, reference = 'MND-0001') =>
-  (await client.control('GET', `/mandates/${reference}`)).body
-const nextOf = async (client: Client, reference?: string) => (await explain(client, reference)).next
-const move = (client: Client, verb: string, reference = 'MND-0001') =>
-  client.control('POST', `/mandates/${reference}/${verb}`)
+const nextOf = async (client: Client, reference = 'MND-0001') => (await explain(client, 'mandates', reference)).next
 const hold = (client: Client) => client.control('PUT', '/settings', { mandateActivation: 'manual' })
 
 const withIdentifier = (changes: object) => {
@@ -35,7 +28,7 @@ const post = (client: Client, request: object) =>
 // ------------------------------------------------------------------------------------------------------ the record
 
 t.test('decisions §7: a request is answered 201 with the ACTIVE record and defaults, and can be read', async t => {
-  const client = await open()
+  const client = await newClient()
   const created = await client.post(PATH, mandate())
   const record = {
     ...mandate(),
@@ -55,22 +48,10 @@ t.test('decisions §7: a request is answered 201 with the ACTIVE record and defa
   t.same(await read(client), record, 'a collection adds no member')
 })
 
-t.test('decisions §7: every member that may be given is stored as given', async t => {
-  const bankIdentifier = { type: 'CREDITOR_IDENTIFIER', value: 'FR72ZZZ123456' }
-  const debtor = {
-    ...{ name: 'Zoë Müller', iban: 'FR1420041010050500013M02606', bic: 'PSSTFRPPPAR' },
-    ...{ reference: 'customer 17', emailAddress: 'zoe@example.com' },
-  }
-  const optional = { mode: 'CORE', scheme: 'SEPA', currency: 'EUR', frequency: 'MONTHLY', signatureDate: '2026-10-01' }
-  const request = mandate({ ...optional, creditor: { name: 'Acme GmbH', bankIdentifier }, debtor })
-  const { status, body } = await (await open()).post(PATH, request)
-  t.same([status, body], [201, { ...request, status: 'ACTIVE', createdAt: MONDAY, updatedAt: MONDAY }])
-})
-
 t.test(
   'decisions §2: a taken reference is 409 DUPLICATE_REFERENCE, whatever the body, the state and at once',
   async t => {
-    const client = await open()
+    const client = await newClient()
     const atOnce = await Promise.all(['RECURRING', 'ONE_OFF'].map(type => client.post(PATH, mandate({ type }))))
     t.same(atOnce.map(gist), ['201', DUPLICATE])
     const { body } = await client.delete(ONE)
@@ -82,7 +63,7 @@ t.test(
 // ---------------------------------------------------------------------------------------------------------- fields
 
 t.test('decisions §7: mandateReference is 5-50 letters, digits and hyphens, with a hint above 35', async t => {
-  const client = await open()
+  const client = await newClient()
   const right = ['MND-1', 'M'.repeat(50), 'M'.repeat(35), '12345', '-----', 'aZ-09']
   const wrong = ['MND1', 'M'.repeat(51), 'MND_0001', 'MND 0001', 'MND/0001', 'MND-0001\n', 'MÜD-0001', ...NO_TEXT]
   const hints = new Map<string, unknown>()
@@ -100,7 +81,7 @@ t.test('decisions §7: mandateReference is 5-50 letters, digits and hyphens, wit
 })
 
 t.test('interface, Mandate; decisions §7: members take their own values, and no others', async t => {
-  const client = await open()
+  const client = await newClient()
   const frequencies = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'SEMI_ANNUAL', 'ANNUAL']
   const members: [field: string, right: unknown[], wrong: unknown[]][] = [
     ['type', ['RECURRING', 'ONE_OFF'], ['recurring', 'ONCE', ...NO_TEXT]],
@@ -127,7 +108,7 @@ t.test('interface, Mandate; decisions §7: members take their own values, and no
 })
 
 t.test('decisions §7: the creditor identifier has correct check digits', async t => {
-  const client = await open()
+  const client = await newClient()
   // The tests of core/identifiers have all other forms.
   await table(t, value => post(client, withIdentifier({ value })), {
     201: ['DE98ZZZ09999999999', 'FR72ZZZ123456', 'DE98ABC09999999999'],
@@ -141,7 +122,7 @@ t.test('decisions §7: the creditor identifier has correct check digits', async 
 t.test(
   'decisions §7, §10: the debtor has a SEPA IBAN, a BIC of 8 or 11, a reference and an e-mail address',
   async t => {
-    const client = await open()
+    const client = await newClient()
     // The tests of core/identifiers have all other forms.
     const sepa = ['DE89370400440532013000', 'NO9386011117947', 'CH9300762011623852957', 'GB29NWBK60161331926819']
     const wrong = ['DE89370400440532013001', 'DE89 3704 0044 0532 0130 00', 'de89370400440532013000']
@@ -166,7 +147,7 @@ t.test(
 // ---------------------------------------------------------------------------------------------------------- DELETE
 
 t.test('interface, Mandate: DELETE of an active mandate answers 200 with the record, CANCELLED', async t => {
-  const client = await open()
+  const client = await newClient()
   const { body } = await client.post(PATH, mandate())
   await client.advance({ by: 'PT1H' })
   const deleted = await client.delete(ONE)
@@ -174,42 +155,28 @@ t.test('interface, Mandate: DELETE of an active mandate answers 200 with the rec
   t.same((await client.get(PATH)).body.data, [deleted.body], 'it stays on the list')
 })
 
-/** How the control plane leads to each state from PENDING. */
-const WAY: Record<string, string[]> = {
-  PENDING: [],
-  ACTIVE: ['activate'],
-  CANCELLED: ['activate', 'cancel'],
-  EXPIRED: ['activate', 'expire'],
-  FAILED: ['fail'],
-}
-
-async function lead(client: Client, status: string, mandateReference: string) {
-  await client.post(PATH, mandate({ mandateReference }))
-  for (const verb of WAY[status] as string[]) await move(client, verb, mandateReference)
-}
-
 t.test(
   'decisions §7: DELETE of a mandate that is not active is 409 MANDATE_NOT_ACTIVE, and names the state',
   async t => {
-    const client = await open()
+    const client = await newClient()
     await hold(client)
     const states = ['PENDING', 'FAILED', 'EXPIRED', 'CANCELLED']
     const remove = async (status: string) => {
-      await lead(client, status, `MND-${status}`)
+      await lead(client, 'mandates', status, `MND-${status}`)
       const before = await read(client, `MND-${status}`)
       const answer = await client.delete(`${PATH}/MND-${status}`)
       t.same(await read(client, `MND-${status}`), before, 'nothing changed')
       return answer.body.message.includes(status) ? answer : 'a message without the state'
     }
     await table(t, remove, { [NOT_ACTIVE]: states })
-    await lead(client, 'ACTIVE', 'MND-0001')
+    await lead(client, 'mandates', 'ACTIVE', 'MND-0001')
     const twice = await Promise.all([client.delete(ONE), client.delete(ONE)])
     t.same(twice.map(gist), ['200', NOT_ACTIVE], 'two at once')
   },
 )
 
 t.test('decisions §7: 36 months without a presented collection make a mandate EXPIRED, to the second', async t => {
-  const client = await open()
+  const client = await newClient()
   await client.post(PATH, mandate())
   const at = '2029-11-02T09:00:00Z'
   t.same(await nextOf(client), { at, to: 'EXPIRED' })
@@ -223,7 +190,7 @@ t.test('decisions §7: 36 months without a presented collection make a mandate E
 })
 
 t.test('decisions §7: each presented collection restarts the 36 months, a cancelled one does not', async t => {
-  const client = await open()
+  const client = await newClient()
   const expiry: Record<string, string> = {}
   const note = async (when: string) => {
     expiry[when] = (await nextOf(client)).at
@@ -256,50 +223,8 @@ t.test('decisions §7: each presented collection restarts the 36 months, a cance
 
 // ------------------------------------------------------------------------------------------------ the control plane
 
-const VERBS = ['activate', 'fail', 'cancel', 'expire']
-/** decisions §7 names the states; that a PENDING mandate may be cancelled is assumed. */
-const LEGAL: Record<string, Record<string, string>> = {
-  PENDING: { activate: 'ACTIVE', fail: 'FAILED', cancel: 'CANCELLED' },
-  ACTIVE: { cancel: 'CANCELLED', expire: 'EXPIRED' },
-  CANCELLED: {},
-  EXPIRED: {},
-  FAILED: {},
-}
-
-t.test('interface, Mandate: from every state each verb is taken, or refused with the legal ones', async t => {
-  const client = await open()
-  await hold(client)
-  const cases = Object.entries(LEGAL).flatMap(([status, legal]) =>
-    VERBS.map((verb): [string[], string] => {
-      const named = VERBS.filter(name => legal[name] !== undefined)
-      return [[status, verb], legal[verb] ?? `${ILLEGAL}, legal are: ${named}`]
-    }),
-  )
-  await holds(t, cases, async ([status, verb]) => {
-    const reference = `MND-${status}-${verb}`
-    await lead(client, status, reference)
-    const before = await explain(client, reference)
-    t.same(
-      before.legal,
-      Object.entries(LEGAL[status] as object).map(([name, to]) => ({ transition: name, to })),
-    )
-    const answer = await move(client, verb, reference)
-    const after = await explain(client, reference)
-    if (answer.status !== 200) {
-      t.same(after, before, 'a refused verb changes nothing')
-      return `${gist(answer)}, legal are: ${VERBS.filter(name => name !== verb && answer.body.message.includes(name))}`
-    }
-    t.same(answer.body, after, 'a verb answers with the explained record')
-    const { to, from, cause } = after.timeline.at(-1)
-    t.same([from, to, cause], [status, after.record.status, 'control'])
-    return after.record.status
-  })
-  await table(t, verb => move(client, verb, 'MND-9999'), { [UNKNOWN]: VERBS })
-  t.equal(gist(await client.control('GET', '/mandates/MND-9999')), UNKNOWN)
-})
-
 t.test('control plane, PUT /settings: mandateActivation manual holds new mandates PENDING', async t => {
-  const [client, other] = [await open(), await open()]
+  const [client, other] = [await newClient(), await newClient()]
   await client.post(PATH, mandate({ mandateReference: 'MND-BEFORE' }))
   await hold(client)
   t.equal((await client.post(PATH, mandate())).body.status, 'PENDING')
@@ -308,7 +233,7 @@ t.test('control plane, PUT /settings: mandateActivation manual holds new mandate
   t.same((await client.advance({ by: 'P30D' })).body.transitions, [], 'time does not activate it')
   const due = collection({ collectionDate: '2026-12-14' })
   t.equal(gist(await client.post(COLLECTIONS, due)), NOT_ACTIVE)
-  await move(client, 'activate')
+  await move(client, 'mandates', 'MND-0001', 'activate')
   t.match(await read(client), { status: 'ACTIVE', createdAt: MONDAY, updatedAt: '2026-12-02T09:00:00Z' })
   t.equal(gist(await client.post(COLLECTIONS, due)), '201')
   await client.control('PUT', '/settings', { mandateActivation: 'automatic' })
@@ -316,12 +241,12 @@ t.test('control plane, PUT /settings: mandateActivation manual holds new mandate
 })
 
 t.test('control plane, Explain the state of a record: a mandate, its past, next step and moves', async t => {
-  const client = await open()
+  const client = await newClient()
   const { body } = await client.post(PATH, mandate())
   const same = { kind: 'mandate', reference: 'MND-0001' }
   const first = { seq: 1, at: MONDAY, ...same, from: null, to: 'ACTIVE', cause: 'api' }
   const at = '2029-11-02T09:00:00Z'
-  t.same(await explain(client), {
+  t.same(await explain(client, 'mandates', 'MND-0001'), {
     record: body,
     timeline: [first],
     next: { at, to: 'EXPIRED' },
@@ -333,73 +258,13 @@ t.test('control plane, Explain the state of a record: a mandate, its past, next 
   })
   await client.advance({ to: at })
   const last = { seq: 2, at, ...same, from: 'ACTIVE', to: 'EXPIRED', cause: 'time' }
-  t.same((await explain(client)).timeline, [first, last])
-})
-
-// ------------------------------------------------------------------------------------------------------------- list
-
-/** Mandates A to F, oldest first, all created in the same second. */
-async function openList() {
-  const client = await open()
-  const debtor = (reference: string) => ({ ...mandate().debtor, reference })
-  await client.post(PATH, mandate({ mandateReference: 'MND-A' }))
-  await client.post(PATH, mandate({ mandateReference: 'MND-B', type: 'ONE_OFF' }))
-  await client.post(PATH, mandate({ mandateReference: 'MND-C', debtor: debtor('x') }))
-  await client.post(PATH, mandate({ mandateReference: 'MND-D', type: 'ONE_OFF', debtor: debtor('x') }))
-  await client.post(PATH, mandate({ mandateReference: 'MND-E', debtor: debtor('x,y') }))
-  await client.post(PATH, mandate({ mandateReference: 'MND-F' }))
-  await client.delete(`${PATH}/MND-C`)
-  await client.delete(`${PATH}/MND-F`)
-  await move(client, 'expire', 'MND-B')
-  /** The names on a page, the count and what is left: `FE of 6, more`. */
-  const list = async (query = '') => {
-    const answer = await client.get(`${PATH}?${query}`)
-    if (answer.status !== 200) return gist(answer)
-    const { data, totalCount, hasMore } = answer.body
-    const names = data.map((row: { mandateReference: string }) => row.mandateReference.slice('MND-'.length)).join('')
-    return `${names} of ${totalCount}${hasMore ? ', more' : ''}`
-  }
-  const cursorAfter = async (query: string) => (await client.get(`${PATH}?${query}`)).body.nextCursor
-  return { client, list, cursorAfter }
-}
-
-t.test('decisions §5: mandates are listed newest first, ties by later creation first, page by page', async t => {
-  const { client, list, cursorAfter } = await openList()
-  const cursor = await cursorAfter('limit=2')
-  t.equal(await list('limit=2'), 'FE of 6, more')
-  await client.advance({ by: 'PT1S' })
-  await client.post(PATH, mandate({ mandateReference: 'MND-0' }))
-  const next = await cursorAfter(`limit=2&cursor=${cursor}`)
-  await table(t, list, {
-    '0FEDCBA of 7': [''],
-    'DC of 7, more': [`limit=2&cursor=${cursor}`],
-    'BA of 7': [`limit=2&cursor=${next}`],
-    'DB of 2': [`type=ONE_OFF&cursor=${cursor}`],
-  })
-})
-
-t.test('decisions §5: mandates are filtered by status, type and debtorReference, all with AND', async t => {
-  const { list } = await openList()
-  // The tests of http/query have the wrong values.
-  await table(t, list, {
-    'EDA of 3': ['status=ACTIVE', 'status[]=ACTIVE&status[]=ACTIVE'],
-    'EDBA of 4': ['status=ACTIVE,EXPIRED', 'status=ACTIVE&status=EXPIRED'],
-    'FC of 2': ['status=CANCELLED'],
-    ' of 0': ['status=PENDING', 'status=FAILED', 'debtorReference=z', 'type=ONE_OFF&status=CANCELLED'],
-    'FECA of 4': ['type=RECURRING'],
-    'DB of 2': ['type=ONE_OFF'],
-    'DC of 2': ['debtorReference=x'],
-    'E of 1': ['debtorReference=x,y'],
-    'D of 1': ['type=ONE_OFF&status=ACTIVE'],
-    'C of 1': ['type=RECURRING&status=ACTIVE,CANCELLED&debtorReference=x'],
-    [invalidQuery('type')]: ['type=recurring', 'type=RECURRING,ONE_OFF'],
-  })
+  t.same((await explain(client, 'mandates', 'MND-0001')).timeline, [first, last])
 })
 
 // ---------------------------------------------------------------------------------------------------------- seeding
 
 t.test('control plane, POST /seed: mandates of any past are added', async t => {
-  const client = await open()
+  const client = await newClient()
   const mandates = [
     mandate({ mandateReference: 'MND-0002', createdAt: '2026-03-01T00:00:00Z' }),
     mandate({ createdAt: '2026-01-01T00:00:00Z', lastPresentedAt: '2026-06-01T00:00:00Z' }),
@@ -411,7 +276,7 @@ t.test('control plane, POST /seed: mandates of any past are added', async t => {
 })
 
 t.test('control plane, POST /seed: mandates are validated as the API does', async t => {
-  const client = await open()
+  const client = await newClient()
   await table(t, bad => client.control('POST', '/seed', { records: { mandates: [bad] } }), {
     [invalid('records.mandates.0.frequency')]: [mandate({ type: 'ONE_OFF', frequency: 'WEEKLY' })],
     [invalid('records.mandates.0.debtor.iban')]: [withDebtor({ iban: 'TR330006100519786457841326' })],

@@ -3,6 +3,7 @@ import { areas } from '../../src/areas/index.js'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import type { Case } from '../answers.js'
 import { holds, invalid, malformed, missing, refused, table } from '../answers.js'
+import { account } from '../areas/records.js'
 import type { Client } from '../helper.js'
 import {
   bill,
@@ -21,15 +22,6 @@ const seed = (client: Client, records: object) => client.control('POST', '/seed'
 
 const countsOf = async (client: Client) =>
   (await client.read('/clients')).data.find(({ clientId }: Client) => clientId === client.clientId).counts
-
-const account = (changes: object = {}) => ({
-  accountReference: 'ACC-0001',
-  accountHolderName: 'Acme GmbH',
-  currency: 'EUR',
-  accountIdentifier: 'DE89370400440532013000',
-  balance: '-12.50',
-  ...changes,
-})
 
 const counterparty = (changes: object = {}) => ({ counterpartyReference: 'CPTY-0001', region: 'EU', ...changes })
 
@@ -156,7 +148,7 @@ t.test('decisions §4: the same reference may exist in two regions', async t => 
       counterparty({ counterpartyReference: 'CPTY-0009' }),
       counterparty({ counterpartyReference: 'CPTY-0009', region: 'IN' }),
     ],
-    accounts: [account(), account({ currency: 'GBP', accountIdentifier: '12345678' })],
+    accounts: [account(), account({ currency: 'GBP', accountIdentifier: '12345678', branchIdentifier: undefined })],
   })
   t.equal(answer.status, 200)
   t.equal((await client.get('/api/v1/bills/INV-2026-001', { region: 'US' })).body.currency, 'USD')
