@@ -321,6 +321,8 @@ t.test('interface, GET /api/v1/direct-debit: references, times and amounts are c
     ],
   })
   const crossed = { initiatedFrom: '2026-11-02T09:00:01Z', initiatedTo: MONDAY }
+  const bills = lister(client, 'bills')({ dueDateFrom: '2026-12-31', dueDateTo: '2026-12-30' })
+  t.match(await bills, /^ of 0, hint: .*dueDateFrom.*dueDateTo/)
   t.match(await list(crossed), /^ of 0, hint: .*initiatedFrom.*initiatedTo/, 'decisions §1: legal, with a hint')
   for (const [from, to] of [['10.51', '10.50'] as const, ['10.01', '10.005'] as const])
     t.match(await list(between(from, to)), /^ of 0, hint: .*amountMin.*amountMax/)

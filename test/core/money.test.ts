@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { centsAtLeast, centsAtMost, isDecimal, parseAmount } from '../../src/core/domain/money.js'
 import { assertAccepts, assertReturns, spoiled, words } from './texts.js'
@@ -48,68 +49,50 @@ t.test('decisions §5: a bound is a number as JSON writes one, leading zeros tol
     assertAccepts(t, reads(read), [], ['', 'abc', '1e1000', '1\n', '.5', '٤'])
 })
 
-/** Compares the cents at least and at most of each bound. */
-const assertBounds = (t: Parameters<typeof assertReturns>[0], rows: [text: string, least: number, most: number][]) =>
-  t.same(
-    rows.map(([text]) => [text.slice(0, 40), centsAtLeast(text), centsAtMost(text)]),
-    rows.map(([text, ...bounds]) => [text.slice(0, 40), ...bounds]),
+/** Returns whole cents at a decimal, by exact fractions. */
+function naiveCents(text: string, isLeast: boolean): number {
+  const [, sign = '', units = '', fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:[eE](.+))?$/.exec(text) ?? []
+  const places = fraction.length - Number(exponent) - 2
+  const numerator = BigInt(units + fraction) * (sign === '' ? 1n : -1n) * 10n ** BigInt(Math.max(-places, 0))
+  const denominator = 10n ** BigInt(Math.max(places, 0))
+  const rest = numerator % denominator
+  const whole = numerator / denominator + (isLeast && rest > 0n ? 1n : !isLeast && rest < 0n ? -1n : 0n)
+  return Math.max(-MAX, Math.min(MAX, Number(whole)))
+}
+
+t.test('decisions §5: a bound is the nearest safe number of cents that does not cross it', async () => {
+  const digits = (most: number) => fc.string({ unit: fc.constantFrom(...'0012345999'), minLength: 1, maxLength: most })
+  const optional = (mark: string, text: fc.Arbitrary<string | number>) =>
+    fc.oneof(
+      fc.constant(''),
+      text.map(one => mark + one),
+    )
+  const decimal = fc
+    .tuple(
+      fc.constantFrom('', '', '-'),
+      fc.oneof(digits(3), digits(20)),
+      optional('.', fc.oneof(digits(3), digits(40))),
+      optional('e', fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -999, max: 999 }))),
+    )
+    .map(parts => parts.join(''))
+  // At the ends of the safe integers, and of a length that no double has.
+  const ends = [
+    '90071992547409.90',
+    '90071992547409.901',
+    '90071992547409.91',
+    '90071992547409.92',
+    '1E+2',
+    '0.0001e999',
+  ]
+  const long = ['4.35', '4.34', '0004.35'].flatMap(text => ['0', '9'].map(digit => text + digit.repeat(5000)))
+  const examples = [...ends, ...ends.map(text => `-${text}`), ...long, '10.005', '4.35', '-0'].map((text): [string] => [
+    text,
+  ])
+  fc.assert(
+    fc.property(decimal, text => {
+      const isEqual = centsAtLeast(text) === naiveCents(text, true) && centsAtMost(text) === naiveCents(text, false)
+      return isDecimal(text) && isEqual
+    }),
+    { seed: 1, numRuns: 2000, examples },
   )
-
-t.test('decisions §5: a bound is the nearest whole number of cents that does not cross it', async t => {
-  const zeros = '0'.repeat(100_000)
-  assertBounds(t, [
-    ['0', 0, 0],
-    ['-0', 0, -0],
-    ['0.00', 0, 0],
-    ['0004.3500', 435, 435],
-    ['4.3', 430, 430],
-    ['10', 1000, 1000],
-    ['10.005', 1001, 1000],
-    ['10.000', 1000, 1000],
-    ['0.001', 1, 0],
-    ['0.009', 1, 0],
-    ['8.41', 841, 841],
-    ['1.005', 101, 100],
-    ['4.350000000000000000000000001', 436, 435],
-    ['4.349999999999999999999999999', 435, 434],
-    ['999999999.99', 99_999_999_999, 99_999_999_999],
-    ['1e2', 10_000, 10_000],
-    ['1E+2', 10_000, 10_000],
-    ['1.005e1', 1005, 1005],
-    ['1.0005e1', 1001, 1000],
-    ['435e-2', 435, 435],
-    ['4355e-3', 436, 435],
-    ['0.00435e3', 435, 435],
-    ['5e-3', 1, 0],
-    ['1e-2', 1, 1],
-    ['1e-400', 1, 0],
-    ['0e999', 0, 0],
-    ['0e-999', 0, 0],
-    ['-4.35', -435, -435],
-    ['-4.351', -435, -436],
-    ['-0.001', -0, -1],
-    ['-1e-400', -0, -1],
-    // A bound of any length is exact.
-    [`4.35${zeros}`, 435, 435],
-    [`4.35${zeros}1`, 436, 435],
-    [`4.34${'9'.repeat(100_000)}`, 435, 434],
-    [`${zeros}4.35`, 435, 435],
-    [`0.${'0'.repeat(997)}435e997`, 44, 43],
-  ])
-})
-
-t.test('decisions §5: a bound beyond the safe integers is clamped to them', async t => {
-  assertBounds(t, [
-    ['90071992547409.90', MAX - 1, MAX - 1],
-    ['90071992547409.901', MAX, MAX - 1],
-    ['90071992547409.91', MAX, MAX],
-    ['90071992547409.92', MAX, MAX],
-    ['1e15', MAX, MAX],
-    ['0.0001e999', MAX, MAX],
-    [`${'9'.repeat(100_000)}.5`, MAX, MAX],
-    ['-90071992547409.91', -MAX, -MAX],
-    ['-90071992547409.911', -MAX, -MAX],
-    ['-90071992547409.901', -MAX + 1, -MAX],
-    ['-1e999', -MAX, -MAX],
-  ])
 })

@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import t from 'tap'
 import {
   addDays,
   addMonths,
+  DAY,
   formatDay,
   formatInstant,
   instantOf,
@@ -63,40 +65,37 @@ t.test('decisions §6: a calendar date is a day that exists, with four, two and 
   assertAccepts(t, isCalendarDate, right, [...next, ...unreal, ...forms, '２０２６-01-01', ...spoiled('2026-01-01')])
 })
 
-t.test('decisions §6: days are added across months, years, leap days and changes of the clock', async t => {
-  assertReturns(t, (date: string, days: number) => formatDay(addDays(parseDay(date), days)), [
-    ['2026-03-28', 0, '2026-03-28'],
-    ['2026-03-28', 2, '2026-03-30'],
-    ['2026-12-31', 1, '2027-01-01'],
-    ['2027-01-01', -1, '2026-12-31'],
-    ['2028-02-28', 1, '2028-02-29'],
-    ['2100-02-28', 1, '2100-03-01'],
-    ['2400-02-28', 1, '2400-02-29'],
-    ['2026-01-01', 365, '2027-01-01'],
-    ['2000-01-01', 146_097, '2400-01-01'],
-    ['0099-12-31', 1, '0100-01-01'],
-    // Days stop at the ends of the four-digit years.
-    ['9999-12-30', 1, '9999-12-31'],
-    ['9999-12-31', 1, '9999-12-31'],
-    ['9999-01-01', 100_000, '9999-12-31'],
-    ['0001-01-02', -1, '0001-01-01'],
-    ['0001-01-01', -1, '0001-01-01'],
-  ])
+t.test('decisions §6: days are added as the UTC calendar has them, within four-digit years', async () => {
+  const [first, last] = [at('0001-01-01'), at('9999-12-31')]
+  const date = fc
+    .integer({ min: first / DAY, max: last / DAY })
+    .map(day => new Date(day * DAY).toISOString().slice(0, 10))
+  const days = fc.oneof(fc.integer({ min: -999, max: 999 }), fc.integer({ min: -5_000_000, max: 5_000_000 }))
+  fc.assert(
+    fc.property(date, days, (date, days) => {
+      const naive = new Date(Math.max(first, Math.min(last, at(date) + days * DAY)))
+      return formatDay(addDays(parseDay(date), days)) === naive.toISOString().slice(0, 10)
+    }),
+    {
+      seed: 1,
+      numRuns: 500,
+      examples: [
+        ['2028-02-28', 1],
+        ['2100-02-28', 1],
+        ['9999-12-31', 1],
+        ['0001-01-01', -1],
+      ],
+    },
+  )
 })
 
 t.test('decisions §6, §7: months are added, to the last day if the month is too short', async t => {
   assertReturns(t, (from: string, months: number) => formatInstant(addMonths(at(from), months)), [
-    ['2026-01-15T10:20:30Z', 0, '2026-01-15T10:20:30Z'],
-    ['2026-01-15T10:20:30Z', 1, '2026-02-15T10:20:30Z'],
     ['2026-01-31T23:59:59Z', 1, '2026-02-28T23:59:59Z'],
-    ['2028-01-31T00:00:00Z', 1, '2028-02-29T00:00:00Z'],
-    ['2026-03-31T00:00:00Z', 1, '2026-04-30T00:00:00Z'],
     ['2026-11-30T12:00:00Z', 1, '2026-12-30T12:00:00Z'],
-    ['2026-12-31T12:00:00Z', 1, '2027-01-31T12:00:00Z'],
     ['2026-12-31T12:00:00Z', 2, '2027-02-28T12:00:00Z'],
     ['2026-06-10T12:00:00Z', 13, '2027-07-10T12:00:00Z'],
     ['2024-02-29T12:00:00Z', 36, '2027-02-28T12:00:00Z'],
-    ['2024-02-29T12:00:00Z', 48, '2028-02-29T12:00:00Z'],
     ['2096-02-29T12:00:00Z', 48, '2100-02-28T12:00:00Z'],
     ['2026-03-31T12:00:00Z', -1, '2026-02-28T12:00:00Z'],
     ['2026-01-31T12:00:00Z', -14, '2024-11-30T12:00:00Z'],
@@ -110,63 +109,6 @@ function localOf(instant: number, zone: Zone): string {
   const { day, time } = localTime(instant, zone)
   return `${formatDay(day)} ${new Date(time).toISOString().slice(11, 19)}`
 }
-
-const wallClock = (zone: Zone, instant: string) => localOf(at(instant), zone)
-
-t.test('decisions §6, §8: wall clocks change on the published dates, and dates at local midnight', async t => {
-  assertReturns(t, wallClock, [
-    ['Europe/Berlin', '2026-03-29T00:59:59Z', '2026-03-29 01:59:59'],
-    ['Europe/Berlin', '2026-03-29T01:00:00Z', '2026-03-29 03:00:00'],
-    ['Europe/Berlin', '2026-10-25T00:59:59Z', '2026-10-25 02:59:59'],
-    ['Europe/Berlin', '2026-10-25T01:00:00Z', '2026-10-25 02:00:00'],
-    ['Europe/Berlin', '2026-06-30T21:59:59Z', '2026-06-30 23:59:59'],
-    ['Europe/Berlin', '2026-06-30T22:00:00Z', '2026-07-01 00:00:00'],
-    ['Europe/Berlin', '2026-12-31T23:00:00Z', '2027-01-01 00:00:00'],
-    ['Europe/London', '2026-03-29T00:59:59Z', '2026-03-29 00:59:59'],
-    ['Europe/London', '2026-03-29T01:00:00Z', '2026-03-29 02:00:00'],
-    ['Europe/London', '2026-10-25T00:59:59Z', '2026-10-25 01:59:59'],
-    ['Europe/London', '2026-10-25T01:00:00Z', '2026-10-25 01:00:00'],
-    ['Europe/London', '2026-12-31T23:00:00Z', '2026-12-31 23:00:00'],
-    ['America/New_York', '2026-03-08T06:59:59Z', '2026-03-08 01:59:59'],
-    ['America/New_York', '2026-03-08T07:00:00Z', '2026-03-08 03:00:00'],
-    ['America/New_York', '2026-11-01T05:59:59Z', '2026-11-01 01:59:59'],
-    ['America/New_York', '2026-11-01T06:00:00Z', '2026-11-01 01:00:00'],
-    ['America/New_York', '2027-01-01T04:59:59Z', '2026-12-31 23:59:59'],
-    ['America/New_York', '2027-01-01T05:00:00Z', '2027-01-01 00:00:00'],
-    // The date stops at the ends of the four-digit years.
-    ['Europe/Berlin', '9999-12-31T23:59:59Z', '9999-12-31 00:59:59'],
-    ['America/New_York', '0001-01-01T00:00:00Z', '0001-01-01 19:00:00'],
-    ['Europe/Berlin', '0050-07-01T12:00:00Z', '0050-07-01 14:00:00'],
-  ])
-})
-
-t.test('decisions §6, §8: a wall-clock time names its instant', async t => {
-  assertReturns(
-    t,
-    (date: string, time: string, zone: Zone) => formatInstant(instantOf(parseDay(date), timeOfDay(time), zone)),
-    [
-      ['2026-01-15', '14:00', 'Europe/Berlin', '2026-01-15T13:00:00Z'],
-      ['2026-07-15', '16:00', 'Europe/Berlin', '2026-07-15T14:00:00Z'],
-      ['2026-01-01', '00:00', 'Europe/Berlin', '2025-12-31T23:00:00Z'],
-      ['2026-03-29', '01:59', 'Europe/Berlin', '2026-03-29T00:59:00Z'],
-      ['2026-03-29', '03:00', 'Europe/Berlin', '2026-03-29T01:00:00Z'],
-      ['2026-10-25', '01:59', 'Europe/Berlin', '2026-10-24T23:59:00Z'],
-      ['2026-10-25', '03:00', 'Europe/Berlin', '2026-10-25T02:00:00Z'],
-      ['2026-07-15', '09:30', 'Europe/London', '2026-07-15T08:30:00Z'],
-      ['2026-12-15', '09:30', 'Europe/London', '2026-12-15T09:30:00Z'],
-      ['2026-07-15', '06:00', 'America/New_York', '2026-07-15T10:00:00Z'],
-      ['2026-12-31', '23:59', 'America/New_York', '2027-01-01T04:59:00Z'],
-      // A time that occurs twice is the earlier one.
-      ['2026-10-25', '02:00', 'Europe/Berlin', '2026-10-25T00:00:00Z'],
-      ['2026-10-25', '02:59', 'Europe/Berlin', '2026-10-25T00:59:00Z'],
-      ['2026-10-25', '01:30', 'Europe/London', '2026-10-25T00:30:00Z'],
-      ['2026-11-01', '01:30', 'America/New_York', '2026-11-01T05:30:00Z'],
-      // A time that is skipped counts as if the clock had not yet moved.
-      ['2026-03-29', '02:30', 'Europe/Berlin', '2026-03-29T01:30:00Z'],
-      ['2026-03-08', '02:30', 'America/New_York', '2026-03-08T07:30:00Z'],
-    ],
-  )
-})
 
 t.test('decisions §6, §8: wall clocks agree with the IANA time zone database from 2024 to 2029', async t => {
   const hour = 3_600_000
@@ -199,4 +141,16 @@ t.test('decisions §6, §8: wall clocks agree with the IANA time zone database f
     t.same(wrong, [], zone)
     t.equal(changed, 12, 'two changes a year')
   }
+  const skipped = (date: string, zone: Zone) => formatInstant(instantOf(parseDay(date), timeOfDay('02:30'), zone))
+  assertReturns(t, skipped, [
+    // A time that is skipped counts as if the clock had not yet moved.
+    ['2026-03-29', 'Europe/Berlin', '2026-03-29T01:30:00Z'],
+    ['2026-03-08', 'America/New_York', '2026-03-08T07:30:00Z'],
+  ])
+  assertReturns(t, (instant: string, zone: Zone) => localOf(at(instant), zone), [
+    // The date stops at the ends of the four-digit years.
+    ['9999-12-31T23:59:59Z', 'Europe/Berlin', '9999-12-31 00:59:59'],
+    ['0001-01-01T00:00:00Z', 'America/New_York', '0001-01-01 19:00:00'],
+    ['0050-07-01T12:00:00Z', 'Europe/Berlin', '0050-07-01 14:00:00'],
+  ])
 })

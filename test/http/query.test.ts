@@ -20,7 +20,7 @@ const lists: [url: string, scalars: Record<string, string>, arrays: Record<strin
     '/api/v1/bills',
     {
       ...{ limit: '10', type: 'INVOICE', cashflowType: 'INFLOW', counterpartyReference: 'CPTY-0001' },
-      ...{ dueDateFrom: '2026-01-01', dueDateTo: '2026-12-31' },
+      ...{ dueDateFrom: '2026-12-31', dueDateTo: '2026-12-31' },
     },
     { status: 'OPEN' },
   ],
