@@ -127,31 +127,34 @@ export function filterRecords<R, E extends Listed<R>>(
 /** A page ends early behind the record with which its records weigh this much. */
 export const MAX_WEIGHT = 5000
 
+/** One page of entries. */
+interface PageOf<E> {
+  /** The number of entries on all pages. */
+  readonly total: number
+  readonly hasMore: boolean
+  /** Null: this is the last page. */
+  readonly nextCursor: string | null
+  /** Newest first. */
+  readonly page: readonly E[]
+}
+
 /**
  * Returns the page that follows the cursor, newest first.
  * @param found all matches, oldest first
  * @param weight returns the weight of a record
  * @throws INVALID_CURSOR
  */
-export function page<R>(
-  found: readonly Listed<R>[],
+export function pageOf<R, E extends Listed<R>>(
+  found: readonly E[],
   { cursor, limit = DEFAULT_LIMIT }: PageQuery,
   cursors: Cursors,
   weight: (record: R) => number,
-): List<R> {
+): PageOf<E> {
   const after = cursor === undefined ? undefined : cursors.decode(cursor)
   const end = after === undefined ? found.length : firstIndex(found, entry => comparePositions(entry, after) >= 0)
   let [start, rest] = [end, MAX_WEIGHT]
-  while (start > 0 && end - start < limit && rest > 0) rest -= weight((found[--start] as Listed<R>).record)
-  const data = found
-    .slice(start, end)
-    .map(({ record }) => record)
-    .reverse()
+  while (start > 0 && end - start < limit && rest > 0) rest -= weight((found[--start] as E).record)
   const hasMore = start > 0
-  return {
-    totalCount: found.length,
-    hasMore,
-    nextCursor: hasMore ? cursors.encode(found[start] as Listed<R>) : null,
-    data,
-  }
+  const nextCursor = hasMore ? cursors.encode(found[start] as E) : null
+  return { total: found.length, hasMore, nextCursor, page: found.slice(start, end).reverse() }
 }

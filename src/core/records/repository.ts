@@ -6,7 +6,7 @@ import type { Instant } from '../time/time.js'
 import { formatInstant } from '../time/time.js'
 import { toNoun, toTitle, toWords } from '../words.js'
 import type { Cursors, Filter, List, Listed, PageQuery, Position } from './list.js'
-import { comparePositions, createCursors, filterRecords, firstIndex, insertSorted, MAX_WEIGHT, page } from './list.js'
+import { comparePositions, createCursors, filterRecords, insertSorted, pageOf } from './list.js'
 
 /** A record with its region. */
 export interface InRegion<R> {
@@ -184,61 +184,25 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
   /** Returns a page of the records of a region, newest first. @throws INVALID_CURSOR */
   page(region: Region, query: Filter<R> & PageQuery): List<R> {
     const { entries, cursors } = this.#regions[region]
-    return page(filterRecords(entries, query), query, cursors, record => this.weightOf(record))
+    const found = filterRecords(entries, query)
+    const { total, hasMore, nextCursor, page } = pageOf<R, E>(found, query, cursors, record => this.weightOf(record))
+    return { totalCount: total, hasMore, nextCursor, data: page.map(({ record }) => record) }
   }
 
-  /**
-   * Returns a page of the records of all regions, newest first. Without a condition, it reads only as many records as the page
-   * needs.
-   * @throws INVALID_CURSOR
-   */
-  search(query: SearchQuery): Page<Found<R>> {
-    const { region, cursor, limit = MAX_FOUND } = query
-    const before = cursor === undefined ? undefined : this.#searches.decode(cursor)
-    const found: E[] = []
-    let rest = MAX_WEIGHT
-    const lists = (region === undefined ? REGIONS : [region]).map(one => this.#fitting(one, query))
-    const total = lists.reduce((sum, { length }) => sum + length, 0)
-    const next = this.#newestFirst(lists, before)
-    for (let entry = next(); entry !== undefined; entry = next()) {
-      const last = found.at(-1)
-      if ((found.length === limit || rest <= 0) && last !== undefined)
-        return { data: found.map(show), total, nextCursor: this.#searches.encode(last) }
-      found.push(entry)
-      rest -= this.weightOf(entry.record)
-    }
-    return { data: found.map(show), total, nextCursor: null }
-  }
-
-  /** Returns the entries of a region that fit a search, in the order of creation. */
-  #fitting(region: Region, { status, search, members }: SearchQuery): readonly E[] {
-    const { entries } = this.#regions[region]
-    if (status === undefined && search === undefined && members === undefined) return entries
+  /** Returns a page of the records of all regions, newest first. @throws INVALID_CURSOR */
+  search({ region, status, search, members = {}, limit = MAX_FOUND, ...query }: SearchQuery): Page<Found<R>> {
     const part = search?.toLowerCase() ?? ''
-    const wanted = Object.entries(members ?? {})
-    return entries.filter(({ record }) => {
-      const given = record as Members
-      if (status !== undefined && given.status !== status) return false
-      if (part !== '' && !hasText(record, part)) return false
-      return wanted.every(([name, value]) => given[name] === value)
-    })
-  }
-
-  /** Returns a function that returns the next entry of some lists before a position, newest first, if there is one. */
-  #newestFirst(among: readonly (readonly E[])[], before: Position | undefined): () => E | undefined {
-    const lists = among.map(entries => {
-      const end = before === undefined ? entries.length : firstIndex(entries, one => comparePositions(one, before) >= 0)
-      return { entries, end }
-    })
-    const top = ({ entries, end }: (typeof lists)[number]) => entries[end - 1] as E
-    return () => {
-      const rest = lists.filter(({ end }) => end > 0)
-      if (rest.length === 0) return undefined
-      const newest = rest.reduce((best, list) => (comparePositions(top(list), top(best)) > 0 ? list : best))
-      const entry = top(newest)
-      newest.end--
-      return entry
-    }
+    const wanted = Object.entries(status === undefined ? members : { ...members, status })
+    const matches = (record: R) =>
+      wanted.every(([name, value]) => (record as Members)[name] === value) && (part === '' || hasText(record, part))
+    const among = (region === undefined ? REGIONS : [region]).flatMap(one => this.#regions[one].entries)
+    // Each region is in order, so that sorting merges them in one pass.
+    if (region === undefined) among.sort(comparePositions)
+    const found = wanted.length === 0 && part === '' ? among : filterRecords(among, { matches })
+    const { total, nextCursor, page } = pageOf<R, E>(found, { ...query, limit }, this.#searches, record =>
+      this.weightOf(record),
+    )
+    return { data: page.map(show), total, nextCursor }
   }
 
   // ---- Changing. Each change is in the log of changes, so that it can be undone.
