@@ -1,7 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { centsAtMost, isDecimal } from '../core/domain/money.js'
 import { ApiError, errors, shorten } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
 import { check } from './compilers.js'
@@ -40,17 +39,14 @@ const parsers = {
   querystring(schema: TObject, given: unknown): unknown {
     const query: Record<string, unknown> = {}
     const sent = new Map<string, unknown>()
-    const decimals: Record<string, string> = {}
     for (const [name, value] of valuesByName(withBaseNames(schema, given as Query))) {
       if (!Object.hasOwn(schema.properties, name)) continue
       const parameter = schema.properties[name] as TSchema
       query[name] = parseParameter(name, value, parameter)
       if (parameter.type !== 'array') sent.set(name, value)
-      if (parameter.type === 'number') decimals[name] = value as string
     }
     check(schema, query, 'INVALID_QUERY_PARAMETER', [], sent)
-    // Amounts are compared exactly, so handlers get the text of a decimal and no binary double (decisions §5).
-    return { ...query, ...decimals }
+    return query
   },
   body(schema: TObject, given: unknown): unknown {
     // Fastify passes null where there is no body.
@@ -146,6 +142,9 @@ function* withBaseNames({ properties }: TObject, query: Query): Generator<[name:
   }
 }
 
+/** A number in JSON notation (RFC 8259 §6), also with leading zeros. */
+const DECIMAL = /^-?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/
+
 function parseParameter(name: string, value: string | string[], { type }: TSchema): unknown {
   if (type === 'array') return [...new Set([value].flat().flatMap(item => item.split(',')))]
   if (typeof value !== 'string') throw errors.malformed(name, `${shorten(name)} must be given once.`)
@@ -154,8 +153,7 @@ function parseParameter(name: string, value: string | string[], { type }: TSchem
   }
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
-  // Rounded down to whole cents, exactly: a binary double would accept 0.00999999999999999999 as 0.01.
-  if (type === 'number' && isDecimal(value)) return centsAtMost(value) / 100
+  if (type === 'number' && DECIMAL.test(value)) return Number(value)
   return value
 }
 

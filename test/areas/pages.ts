@@ -21,7 +21,6 @@ export const FORMS: Readonly<
     currency: 'USD',
     form: {
       accountHolderName: 'Jane Doe',
-      'branchIdentifier.type': 'ROUTING',
       'branchIdentifier.value': '021000021',
       accountIdentifier: '000-123-456789',
       accountType: 'CHECKING',
@@ -32,7 +31,6 @@ export const FORMS: Readonly<
     currency: 'GBP',
     form: {
       accountHolderName: 'Jane Doe',
-      'branchIdentifier.type': 'SORT',
       'branchIdentifier.value': '20-00-00',
       accountIdentifier: '5577 9911',
     },
@@ -42,7 +40,6 @@ export const FORMS: Readonly<
     currency: 'GBP',
     form: {
       accountHolderName: 'Jane Doe',
-      'branchIdentifier.type': 'SORT',
       'branchIdentifier.value': '200000',
       accountIdentifier: '55779911',
     },

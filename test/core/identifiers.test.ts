@@ -1,15 +1,20 @@
 import t from 'tap'
 import {
-  isBic,
-  isCountryCode,
-  isCreditorIdentifier,
-  isIban,
+  bicFlaw,
+  countryFlaw,
+  creditorIdentifierFlaw,
+  ibanFlaw,
   isIfsc,
   isRoutingNumber,
-  isSepaIban,
   isSortCode,
+  sepaIbanFlaw,
 } from '../../src/core/domain/identifiers.js'
 import { assertAccepts, spoiled, words } from './texts.js'
+
+const hasNone = (flaw: (text: string) => string | undefined) => (text: string) => flaw(text) === undefined
+const [isIban, isSepaIban] = [hasNone(ibanFlaw), hasNone(sepaIbanFlaw)]
+const [isBic, isCountryCode] = [hasNone(bicFlaw), hasNone(countryFlaw)]
+const isCreditorIdentifier = hasNone(creditorIdentifierFlaw)
 
 // The customary example of each country (most from SWIFT's IBAN registry); each remainder was computed apart from the code
 // under test.

@@ -1,5 +1,5 @@
 import { assertBranch } from '../../core/domain/branches.js'
-import { isIban } from '../../core/domain/identifiers.js'
+import { ibanFlaw } from '../../core/domain/identifiers.js'
 import type { Region } from '../../core/domain/regions.js'
 import { REGIONS, regionOf } from '../../core/domain/regions.js'
 import { errors } from '../../core/errors.js'
@@ -38,7 +38,7 @@ export class AccountStore extends PlainRepository<Account> {
 }
 
 function assertIdentifiers(region: Region, { accountIdentifier, branchIdentifier }: Account) {
-  if (region === 'EU' && !isIban(accountIdentifier)) {
+  if (region === 'EU' && ibanFlaw(accountIdentifier) !== undefined) {
     throw errors.invalid('accountIdentifier', 'accountIdentifier must be a valid IBAN.')
   }
   assertBranch(region, branchIdentifier)

@@ -12,8 +12,7 @@ export const COLLECTION_STATUSES = [
   'REJECTED',
 ] as const
 export type CollectionStatus = (typeof COLLECTION_STATUSES)[number]
-export const COLLECTION_TRANSITIONS = ['submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel'] as const
-export type CollectionTransition = (typeof COLLECTION_TRANSITIONS)[number]
+export type CollectionTransition = 'submit' | 'process' | 'settle' | 'fail' | 'reject' | 'return' | 'cancel'
 
 /** The transitions are not documented (assumed, decisions §6). */
 export const collectionLifecycle: Lifecycle<CollectionStatus, CollectionTransition> = {

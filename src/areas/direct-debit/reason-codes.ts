@@ -1,3 +1,6 @@
+import { addOpenDays, T2 } from '../../core/time/business-days.js'
+import type { Day } from '../../core/time/time.js'
+import { addDays, addMonths, DAY, instantOf, localTime } from '../../core/time/time.js'
 import { toList } from '../../core/words.js'
 import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { COLLECTION_STATUSES, collectionLifecycle } from './lifecycle.js'
@@ -11,7 +14,23 @@ import { COLLECTION_STATUSES, collectionLifecycle } from './lifecycle.js'
 export type Phase = 'submission' | 'clearing' | 'bank' | 'settlement' | 'return' | 'refund' | 'unauthorised-refund'
 
 /** How long after the collection date D a reason can arise. */
-export type Limit = { readonly openDays: number } | { readonly days: number } | { readonly months: number }
+export interface Limit {
+  /** For the table of reason codes. */
+  readonly text: string
+  /** Returns the last day. */
+  readonly lastDay: (day: Day) => Day
+}
+
+const openDays = (count: number): Limit => ({
+  text: `D+${count} open days`,
+  lastDay: day => addOpenDays(T2, day, count),
+})
+const days = (count: number): Limit => ({ text: `D+${count} days`, lastDay: day => addDays(day, count) })
+const months = (count: number): Limit => ({
+  text: `D+${count} months`,
+  // From noon, so that daylight saving time cannot change the date.
+  lastDay: day => localTime(addMonths(instantOf(day, DAY / 2, T2.zone), count), T2.zone).day,
+})
 
 /** The rules of a phase. Each phase belongs to one transition of the lifecycle. */
 export interface PhaseRules {
@@ -28,9 +47,9 @@ export const phases: Readonly<Record<Phase, PhaseRules>> = {
   clearing: { from: 'SUBMITTED', transition: 'reject', raisedBy: 'clearing' },
   bank: { from: 'PROCESSING', transition: 'reject', raisedBy: 'debtor bank' },
   settlement: { from: 'PROCESSING', transition: 'fail', raisedBy: 'interbank settlement' },
-  return: { from: 'SETTLED', transition: 'return', raisedBy: 'debtor bank', limit: { openDays: 5 } },
-  refund: { from: 'SETTLED', transition: 'return', raisedBy: 'debtor', limit: { days: 56 } },
-  'unauthorised-refund': { from: 'SETTLED', transition: 'return', raisedBy: 'debtor', limit: { months: 13 } },
+  return: { from: 'SETTLED', transition: 'return', raisedBy: 'debtor bank', limit: openDays(5) },
+  refund: { from: 'SETTLED', transition: 'return', raisedBy: 'debtor', limit: days(56) },
+  'unauthorised-refund': { from: 'SETTLED', transition: 'return', raisedBy: 'debtor', limit: months(13) },
 }
 
 /** The states that have a reason. */
@@ -39,12 +58,6 @@ export const REASONED_STATUSES: readonly CollectionStatus[] = COLLECTION_STATUSE
 )
 /** The same for descriptions. */
 export const REASONED = toList(REASONED_STATUSES, 'or')
-
-/** Formats a limit for the table of reason codes. */
-export function describeLimit(limit: Limit): string {
-  if ('openDays' in limit) return `D+${limit.openDays} open days`
-  return 'days' in limit ? `D+${limit.days} days` : `D+${limit.months} months`
-}
 
 export interface ReasonCode {
   readonly code: string

@@ -1,12 +1,11 @@
 import { errors } from '../../core/errors.js'
 import type { LegalTransition } from '../../core/records/lifecycle.js'
 import { assertLegal, legalTransitions } from '../../core/records/lifecycle.js'
-import { addOpenDays, T2 } from '../../core/time/business-days.js'
-import type { Day, Instant } from '../../core/time/time.js'
-import { addDays, addMonths, DAY, formatInstant, localTime, parseDay } from '../../core/time/time.js'
+import type { Instant } from '../../core/time/time.js'
+import { DAY, formatInstant, parseDay } from '../../core/time/time.js'
 import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
-import type { Limit, Phase, PhaseRules } from './reason-codes.js'
+import type { Phase, PhaseRules } from './reason-codes.js'
 import { codesOf, findReasonCode, phases, REASONED_STATUSES } from './reason-codes.js'
 import type { Timed } from './timing.js'
 import { inZoneOfT2 } from './timing.js'
@@ -17,25 +16,13 @@ interface Window {
   readonly until: Instant | null
 }
 
-const endOf = (day: Day): Instant => inZoneOfT2(day, DAY - 1000)
-
-/** Counts from noon, so that daylight saving time cannot change the date. */
-const monthsAfter = (day: Day, months: number): Day =>
-  localTime(addMonths(inZoneOfT2(day, DAY / 2), months), T2.zone).day
-
-/** Returns the last day of a limit, counted from the collection date. */
-function lastDay(day: Day, limit: Limit): Day {
-  if ('openDays' in limit) return addOpenDays(T2, day, limit.openDays)
-  return 'days' in limit ? addDays(day, limit.days) : monthsAfter(day, limit.months)
-}
-
 /** Returns the reason codes of a transition with their limits (decisions §6), or an empty list. */
 function windowsOf({ status, collectionDate }: Timed, transition: CollectionTransition): Window[] {
   return (Object.entries(phases) as [Phase, PhaseRules][])
     .filter(([, rules]) => rules.from === status && rules.transition === transition)
     .map(([phase, { limit }]) => ({
       codes: codesOf(phase),
-      until: limit === undefined ? null : endOf(lastDay(parseDay(collectionDate), limit)),
+      until: limit === undefined ? null : inZoneOfT2(limit.lastDay(parseDay(collectionDate)), DAY - 1000),
     }))
 }
 

@@ -1,11 +1,11 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { sepaHint, sepaNameHint } from '../../core/domain/identifiers.js'
+import { sepaHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
 import { withClient } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
-import { findOutcome } from './outcomes.js'
+import { outcomeOf } from './outcomes.js'
 import { REASONED } from './reason-codes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
 
@@ -46,12 +46,12 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       return withClient(request, ({ collections }) => {
         const { collectionReference, collectionDate, debtorName, debtorReference } = request.body
         const collection = collections.create(request.body)
-        hint(request, sepaHint('collectionReference', collectionReference))
-        hint(request, sepaNameHint('debtorName', debtorName))
+        hint(request, sepaHint('collectionReference', collectionReference, 'reference'))
+        hint(request, sepaHint('debtorName', debtorName, 'name'))
         if (collection.collectionDate !== collectionDate) {
           hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
         }
-        if (debtorReference?.startsWith('SIM-') && findOutcome(debtorReference) === undefined) {
+        if (debtorReference?.startsWith('SIM-') && outcomeOf({ debtorReference }) === undefined) {
           hint(request, 'debtorReference looks like an outcome on demand, but names none')
         }
         return collection
@@ -76,7 +76,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     },
     request => {
       const { amountMin, amountMax, initiatedFrom, initiatedTo } = request.query
-      if (amountMin !== undefined && amountMax !== undefined && Number(amountMin) > Number(amountMax)) {
+      if (amountMin !== undefined && amountMax !== undefined && amountMin > amountMax) {
         hint(request, 'amountMin is above amountMax: nothing can match')
       }
       if (initiatedFrom !== undefined && initiatedTo !== undefined && initiatedFrom > initiatedTo) {

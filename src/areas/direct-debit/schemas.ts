@@ -166,8 +166,7 @@ export const CollectionParams = Type.Object({
   ),
 })
 
-const AmountBound = Type.Unsafe<string>({
-  type: 'number',
+const AmountBound = Type.Number({
   format: 'double',
   minimum: 0.01,
   'x-expected': 'a decimal number of at least 0.01',
@@ -188,8 +187,8 @@ export const CollectionQuery = Type.Object({
   debtorReference: Type.Optional(documented(DebtorReference, 'Collections of this debtor.')),
   initiatedFrom: Type.Optional(documented(Moment, 'Collections initiated at this moment or later.')),
   initiatedTo: Type.Optional(documented(Moment, 'Collections initiated at this moment or earlier.')),
-  amountMin: Type.Optional(documented(AmountBound, 'Collections of this amount or more. Compared exactly.')),
-  amountMax: Type.Optional(documented(AmountBound, 'Collections of this amount or less. Compared exactly.')),
+  amountMin: Type.Optional(documented(AmountBound, 'Collections of this amount or more.')),
+  amountMax: Type.Optional(documented(AmountBound, 'Collections of this amount or less.')),
 })
 export type CollectionQuery = Static<typeof CollectionQuery>
 

@@ -1,4 +1,3 @@
-import { centsAtLeast, centsAtMost, parseAmount } from '../../core/domain/money.js'
 import type { Region } from '../../core/domain/regions.js'
 import { errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
@@ -14,7 +13,7 @@ import type { StoreOptions } from '../area.js'
 import type { CollectionStatus, CollectionTransition } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { CollectionOutcome, Outcome } from './outcomes.js'
-import { findOutcome, isPossible, outcomes } from './outcomes.js'
+import { isPossible, outcomeOf, outcomes } from './outcomes.js'
 import { assertKnownReason, assertReasonFits, legalTransitionsAt, reasonFor } from './reasons.js'
 import type { Collection, CollectionQuery, NewCollection, SeedCollection, StoredCollection } from './schemas.js'
 import { collectionDateBounds, nextStep, submissionOf } from './timing.js'
@@ -138,7 +137,7 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
         `The outcome could never apply: the collection exists. Use PUT /_sandbox/direct-debit/${collectionReference}/outcome.`,
       )
     }
-    if (findOutcome(debtorReference) !== undefined) {
+    if (debtorReference !== undefined && outcomeOf({ debtorReference }) !== undefined) {
       throw errors.invalid(
         'match.debtorReference',
         `The outcome could never apply: ${debtorReference} selects an outcome itself, and that wins.`,
@@ -250,18 +249,19 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
  */
 function build(input: NewCollection, mandate: CollectedMandate, settlementDay: Day, now: Instant): StoredCollection {
   const debtorReference = input.debtorReference ?? mandate.debtor.reference
-  const selected = findOutcome(debtorReference)?.outcome as CollectionOutcome | undefined
+  const steered = debtorReference === undefined ? {} : { debtorReference }
+  const outcome = outcomeOf(steered)?.outcome
   const initiatedAt = formatInstant(now)
   return {
     ...input,
+    ...steered,
     scheme: 'SEPA',
     status: 'PENDING',
     debtorName: input.debtorName ?? mandate.debtor.name,
-    ...(debtorReference !== undefined && { debtorReference }),
     collectionDate: formatDay(settlementDay),
     initiatedAt,
     updatedAt: initiatedAt,
-    ...(selected !== undefined && { outcome: selected }),
+    ...(outcome !== undefined && { outcome }),
   }
 }
 
@@ -274,13 +274,9 @@ export function presentedAt({ status, reasonCode, collectionDate }: Collection, 
 /** Returns a filter by initiation time and amount; undefined: there are no bounds. Instants compare as text. */
 function withinBounds({ initiatedFrom, initiatedTo, amountMin, amountMax }: CollectionQuery) {
   if ([initiatedFrom, initiatedTo, amountMin, amountMax].every(bound => bound === undefined)) return undefined
-  const least = amountMin === undefined ? undefined : centsAtLeast(amountMin)
-  const most = amountMax === undefined ? undefined : centsAtMost(amountMax)
-  return ({ initiatedAt, amount }: Collection): boolean => {
-    if (initiatedFrom !== undefined && initiatedAt < initiatedFrom) return false
-    if (initiatedTo !== undefined && initiatedAt > initiatedTo) return false
-    if (least === undefined && most === undefined) return true
-    const cents = parseAmount(amount)
-    return (least === undefined || least <= cents) && (most === undefined || cents <= most)
-  }
+  return ({ initiatedAt, amount }: Collection): boolean =>
+    (initiatedFrom === undefined || initiatedFrom <= initiatedAt) &&
+    (initiatedTo === undefined || initiatedAt <= initiatedTo) &&
+    (amountMin === undefined || amountMin <= Number(amount)) &&
+    (amountMax === undefined || Number(amount) <= amountMax)
 }

@@ -33,47 +33,38 @@ export const inZoneOfT2 = (day: Day, time: number): Instant => instantOf(day, ti
 
 /** Returns when a collection is submitted to the scheme. */
 export const submissionOf = (day: Day): Instant => inZoneOfT2(addOpenDays(T2, day, -2), CUT_OFF)
-const processingOf = (day: Day): Instant => inZoneOfT2(addOpenDays(T2, day, -1), MORNING)
-const settlementOf = (day: Day): Instant => inZoneOfT2(day, AFTERNOON)
 
-function returnOf(day: Day, reasonCode?: string): Instant {
-  if (reasonCode === 'MD06') return inZoneOfT2(addDays(day, 30), AFTERNOON)
-  if (reasonCode === 'MD01') return inZoneOfT2(addDays(day, 60), AFTERNOON)
-  return inZoneOfT2(addOpenDays(T2, day, 2), AFTERNOON)
+/** When a collection leaves a state, by time or by an outcome on demand. */
+const LEAVES_AT: Readonly<Partial<Record<CollectionStatus, (day: Day, reasonCode?: string) => Instant>>> = {
+  PENDING: submissionOf,
+  SUBMITTED: day => inZoneOfT2(addOpenDays(T2, day, -1), MORNING),
+  PROCESSING: day => inZoneOfT2(day, AFTERNOON),
+  SETTLED(day, reasonCode) {
+    if (reasonCode === 'MD06') return inZoneOfT2(addDays(day, 30), AFTERNOON)
+    if (reasonCode === 'MD01') return inZoneOfT2(addDays(day, 60), AFTERNOON)
+    return inZoneOfT2(addOpenDays(T2, day, 2), AFTERNOON)
+  },
 }
 
-/** When a collection leaves a state by an outcome on demand. */
-const OUTCOME_AT = {
-  PENDING: submissionOf,
-  SUBMITTED: processingOf,
-  PROCESSING: settlementOf,
-  SETTLED: returnOf,
-} as const
+/** The transitions of a collection that nothing stops. */
+const TRANSITIONS: Readonly<Partial<Record<CollectionStatus, CollectionTransition>>> = {
+  PENDING: 'submit',
+  SUBMITTED: 'process',
+  PROCESSING: 'settle',
+}
 
-/**
- * Returns the next automatic transition, for a collection whose mandate is ACTIVE (decisions §6).
- * @throws ILLEGAL_TRANSITION (it has an outcome that this release lacks)
- */
+/** Returns the next automatic transition, for a collection whose mandate is ACTIVE (decisions §6). */
 export function nextStep(collection: Timed): Step<CollectionTransition> | null {
-  const { status } = collection
+  const { status, collectionDate } = collection
   const outcome = outcomeOf(collection)
-  if (outcome?.stuckIn === status) return null
-
-  if (outcome !== undefined && outcome.from === status && outcome.transition !== undefined) {
-    const { from, transition, reasonCode } = outcome
-    const at = OUTCOME_AT[from](parseDay(collection.collectionDate), reasonCode)
-    return { at, transition, cause: 'outcome', ...(reasonCode !== undefined && { reasonCode }) }
-  }
-  switch (status) {
-    case 'PENDING':
-      return { at: submissionOf(parseDay(collection.collectionDate)), transition: 'submit', cause: 'time' }
-    case 'SUBMITTED':
-      return { at: processingOf(parseDay(collection.collectionDate)), transition: 'process', cause: 'time' }
-    case 'PROCESSING':
-      return { at: settlementOf(parseDay(collection.collectionDate)), transition: 'settle', cause: 'time' }
-    default:
-      return null
-  }
+  const isSteered = outcome?.from === status
+  const transition = isSteered ? outcome.transition : TRANSITIONS[status]
+  const leavesAt = LEAVES_AT[status]
+  if (transition === undefined || leavesAt === undefined) return null
+  if (!isSteered) return { at: leavesAt(parseDay(collectionDate)), transition, cause: 'time' }
+  const { reasonCode } = outcome
+  const at = leavesAt(parseDay(collectionDate), reasonCode)
+  return { at, transition, cause: 'outcome', ...(reasonCode !== undefined && { reasonCode }) }
 }
 
 /** A state, and the moment at which the record came into it. */

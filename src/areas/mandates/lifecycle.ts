@@ -4,8 +4,7 @@ import { legalTransitions } from '../../core/records/lifecycle.js'
 /** The states of a mandate. ACTIVE and CANCELLED are documented (interface, Mandate), the others assumed (decisions §7). */
 export const MANDATE_STATUSES = ['PENDING', 'ACTIVE', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
 export type MandateStatus = (typeof MANDATE_STATUSES)[number]
-export const MANDATE_TRANSITIONS = ['activate', 'fail', 'cancel', 'expire'] as const
-export type MandateTransition = (typeof MANDATE_TRANSITIONS)[number]
+export type MandateTransition = 'activate' | 'fail' | 'cancel' | 'expire'
 
 export const mandateLifecycle: Lifecycle<MandateStatus, MandateTransition> = {
   PENDING: { activate: 'ACTIVE', fail: 'FAILED', cancel: 'CANCELLED' },

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { sepaHint, sepaNameHint } from '../../core/domain/identifiers.js'
+import { sepaHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented, named } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
@@ -29,9 +29,9 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
     },
     (request, reply) => {
       const { mandateReference, creditor, debtor } = request.body
-      hint(request, sepaHint('mandateReference', mandateReference))
-      hint(request, sepaNameHint('creditor.name', creditor.name))
-      hint(request, sepaNameHint('debtor.name', debtor.name))
+      hint(request, sepaHint('mandateReference', mandateReference, 'reference'))
+      hint(request, sepaHint('creditor.name', creditor.name, 'name'))
+      hint(request, sepaHint('debtor.name', debtor.name, 'name'))
       reply.code(201)
       return withClient(request, ({ mandates }) => mandates.create(request.body))
     },

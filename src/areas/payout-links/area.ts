@@ -3,7 +3,7 @@ import { assumed } from '../../core/schemas.js'
 import { toList } from '../../core/words.js'
 import type { Row, StoreOptions } from '../area.js'
 import { lifecycleOf } from '../area.js'
-import { claimForms } from './claim-form.js'
+import { claimRules, PAYOUT_METHODS } from './claim-rules.js'
 import { payoutLinkLifecycle } from './lifecycle.js'
 import { PAYOUT_LINK_OUTCOMES, STEERABLE_STATUSES } from './outcomes.js'
 import { payoutLinkRoutes } from './routes.js'
@@ -19,6 +19,14 @@ import {
 } from './schemas.js'
 import type { Accounts } from './store.js'
 import { PayoutLinkStore } from './store.js'
+
+/** The form of the console for a claim by each method. The claim gets the name that the sender has set. */
+const claimForms = PAYOUT_METHODS.map(payoutMethod => ({
+  when: { payoutMethod },
+  body: { accountHolderName: 'Jane Doe', ...claimRules[payoutMethod].example },
+  from: { accountHolderName: 'accountHolderName' },
+  fields: claimRules[payoutMethod].fields.map(({ name }) => name),
+}))
 
 export const payoutLinks = {
   path: 'payout-links',

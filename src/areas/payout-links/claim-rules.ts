@@ -2,74 +2,13 @@
  * The rules of a claim by payout method (assumed, decisions §8). The API, the pages and the script in the browser share
  * them, so this file and its imports are pure and run in a browser.
  */
-import {
-  isRoutingNumber,
-  isSepaIban,
-  isSortCode,
-  MAX_ACCOUNT_HOLDER_NAME,
-  sepaIbanFlaw,
-} from '../../core/domain/identifiers.js'
+import { isRoutingNumber, isSortCode, MAX_ACCOUNT_HOLDER_NAME, sepaIbanFlaw } from '../../core/domain/identifiers.js'
 
 /** Documented values: interface, Other named fields. */
 export const PAYOUT_METHODS = ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] as const
 export type PayoutMethod = (typeof PAYOUT_METHODS)[number]
 
 export const ACCOUNT_TYPES = ['CHECKING', 'SAVINGS'] as const
-
-/** The rules for the bank account in a claim. */
-export interface AccountRules {
-  readonly isIdentifier: (text: string) => boolean
-  /** A description of the identifier, for messages. */
-  readonly identifier: string
-  /** Returns why a text is no identifier, to complete "it …". */
-  readonly flaw?: (text: string) => string | undefined
-  readonly branch?: {
-    readonly type: 'ROUTING' | 'SORT'
-    readonly isValue: (text: string) => boolean
-    readonly value: string
-  }
-  readonly hasType: boolean
-  /** A valid account in a claim, beside its holder. */
-  readonly example: object
-}
-
-const iban: AccountRules = {
-  isIdentifier: isSepaIban,
-  identifier: 'a valid IBAN of a SEPA country',
-  flaw: sepaIbanFlaw,
-  hasType: false,
-  example: { accountIdentifier: 'DE89370400440532013000' },
-}
-const usAccount: AccountRules = {
-  isIdentifier: text => /^\d{4,17}$/.test(text),
-  identifier: '4 to 17 digits',
-  branch: {
-    type: 'ROUTING',
-    isValue: isRoutingNumber,
-    value: 'an ABA routing number with a correct check digit',
-  },
-  hasType: true,
-  example: {
-    accountIdentifier: '000123456789',
-    branchIdentifier: { type: 'ROUTING', value: '021000021' },
-    accountType: 'CHECKING',
-  },
-}
-const ukAccount: AccountRules = {
-  isIdentifier: text => /^\d{8}$/.test(text),
-  identifier: '8 digits',
-  branch: { type: 'SORT', isValue: isSortCode, value: 'a sort code of 6 digits' },
-  hasType: false,
-  example: { accountIdentifier: '55779911', branchIdentifier: { type: 'SORT', value: '200000' } },
-}
-
-export const accountRules: Readonly<Record<PayoutMethod, AccountRules>> = {
-  'SEPA-CT': iban,
-  'SEPA-INSTANT': iban,
-  'US-ACH': usAccount,
-  'UK-BACS': ukAccount,
-  'UK-FAST': ukAccount,
-}
 
 /** The kind of a field: pages have a label, a hint and messages for each. */
 export type FieldKind = 'name' | 'iban' | 'usAccount' | 'ukAccount' | 'routing' | 'sort' | 'type'
@@ -79,50 +18,102 @@ export interface ClaimField {
   /** The member of the claim, such as `branchIdentifier.value`. */
   readonly name: string
   readonly kind: FieldKind
+  /** A description of the value, for messages of the API. */
+  readonly expected: string
   /** Removes the separators that people type, and returns the text that the API takes. */
   readonly normalize: (text: string) => string
   /** Whether the API takes a normalized text. */
   readonly isValid: (text: string) => boolean
+  /** Returns why a text is not valid, to complete "it …". Absent: there are no words for it. */
+  readonly flaw?: (text: string) => string | undefined
 }
 
-const same = (text: string) => text
 const withoutSeparators = (text: string) => text.replace(/[\s.-]/g, '')
 
-const nameField: ClaimField = {
+const holder: ClaimField = {
   name: 'accountHolderName',
   kind: 'name',
+  expected: `a name of 1 to ${MAX_ACCOUNT_HOLDER_NAME} characters`,
   normalize: text => text.trim(),
   // Characters and not UTF-16 units, as in the schema.
   isValid: text => text !== '' && [...text].length <= MAX_ACCOUNT_HOLDER_NAME,
 }
-const typeField: ClaimField = {
+const iban: ClaimField = {
+  name: 'accountIdentifier',
+  kind: 'iban',
+  expected: 'a valid IBAN of a SEPA country',
+  normalize: text => withoutSeparators(text).toUpperCase(),
+  isValid: text => sepaIbanFlaw(text) === undefined,
+  flaw: sepaIbanFlaw,
+}
+const usAccount: ClaimField = {
+  name: 'accountIdentifier',
+  kind: 'usAccount',
+  expected: '4 to 17 digits',
+  normalize: withoutSeparators,
+  isValid: text => /^\d{4,17}$/.test(text),
+}
+const ukAccount: ClaimField = {
+  name: 'accountIdentifier',
+  kind: 'ukAccount',
+  expected: '8 digits',
+  normalize: withoutSeparators,
+  isValid: text => /^\d{8}$/.test(text),
+}
+const routing: ClaimField = {
+  name: 'branchIdentifier.value',
+  kind: 'routing',
+  expected: 'an ABA routing number with a correct check digit',
+  normalize: withoutSeparators,
+  isValid: isRoutingNumber,
+}
+const sort: ClaimField = {
+  name: 'branchIdentifier.value',
+  kind: 'sort',
+  expected: 'a sort code of 6 digits',
+  normalize: withoutSeparators,
+  isValid: isSortCode,
+}
+const type: ClaimField = {
   name: 'accountType',
   kind: 'type',
-  normalize: same,
-  isValid: text => ACCOUNT_TYPES.some(type => type === text),
+  expected: ACCOUNT_TYPES.join(' or '),
+  normalize: text => text,
+  isValid: text => ACCOUNT_TYPES.some(one => one === text),
 }
 
-/** Returns the fields that a claim of a method requires, in the order of the form. */
-export function claimFields(method: PayoutMethod): ClaimField[] {
-  const { isIdentifier, branch, hasType } = accountRules[method]
-  const fields = [nameField]
-  if (branch !== undefined) {
-    fields.push({
-      name: 'branchIdentifier.value',
-      kind: branch.type === 'SORT' ? 'sort' : 'routing',
-      normalize: withoutSeparators,
-      isValid: branch.isValue,
-    })
-  }
-  const isAnIban = isIdentifier === isSepaIban
-  fields.push({
-    name: 'accountIdentifier',
-    kind: isAnIban ? 'iban' : hasType ? 'usAccount' : 'ukAccount',
-    normalize: isAnIban ? text => withoutSeparators(text).toUpperCase() : withoutSeparators,
-    isValid: isIdentifier,
-  })
-  if (hasType) fields.push(typeField)
-  return fields
+/** The rules of a claim. */
+export interface ClaimRules {
+  /** The fields that it requires, in the order of the form. */
+  readonly fields: readonly ClaimField[]
+  /** The type of its `branchIdentifier`. Absent: it takes none. */
+  readonly branchType?: 'ROUTING' | 'SORT'
+  /** A valid account in a claim, beside its holder. */
+  readonly example: object
+}
+
+const sepa: ClaimRules = { fields: [holder, iban], example: { accountIdentifier: 'DE89370400440532013000' } }
+const us: ClaimRules = {
+  fields: [holder, routing, usAccount, type],
+  branchType: 'ROUTING',
+  example: {
+    accountIdentifier: '000123456789',
+    branchIdentifier: { type: 'ROUTING', value: '021000021' },
+    accountType: 'CHECKING',
+  },
+}
+const uk: ClaimRules = {
+  fields: [holder, sort, ukAccount],
+  branchType: 'SORT',
+  example: { accountIdentifier: '55779911', branchIdentifier: { type: 'SORT', value: '200000' } },
+}
+
+export const claimRules: Readonly<Record<PayoutMethod, ClaimRules>> = {
+  'SEPA-CT': sepa,
+  'SEPA-INSTANT': sepa,
+  'US-ACH': us,
+  'UK-BACS': uk,
+  'UK-FAST': uk,
 }
 
 /** The problem of a field: empty, or refused by its rule. */

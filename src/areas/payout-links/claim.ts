@@ -1,13 +1,13 @@
 import { errors } from '../../core/errors.js'
-import { accountRules, maskAccount } from './claim-rules.js'
+import { claimRules, maskAccount } from './claim-rules.js'
 import type { Claim, StoredPayoutLink } from './schemas.js'
 
 /** Masks the account number of a claim. Only a transfer needs it, and no money moves here (decisions §8). */
 export const masked = (claim: Claim): Claim => ({ ...claim, accountIdentifier: maskAccount(claim.accountIdentifier) })
 
 /**
- * Refuses a claim that does not fit the link (decisions §8): another name than the link has, an account that its
- * method does not pay to, and members that its method does not take. `path` precedes the fields.
+ * Refuses a claim that does not fit the link (decisions §8): another name than the link has, members that its method does
+ * not take or lacks, and an account that its method does not pay to. `path` precedes the fields.
  */
 export function assertPayable(
   claim: Claim,
@@ -16,37 +16,34 @@ export function assertPayable(
 ): void {
   const { accountHolderName, accountIdentifier, branchIdentifier, accountType } = claim
   const { payoutMethod } = link
-  const { isIdentifier, identifier, flaw, branch, hasType } = accountRules[payoutMethod]
+  const { fields, branchType } = claimRules[payoutMethod]
   if (accountHolderName !== (link.accountHolderName ?? accountHolderName)) {
     throw errors.invalid(`${path}accountHolderName`, 'accountHolderName must be the name of the payout link.')
   }
-  if (!isIdentifier(accountIdentifier)) {
-    const cause = flaw === undefined ? '' : `: it ${flaw(accountIdentifier)}`
-    throw errors.invalid(
-      `${path}accountIdentifier`,
-      `accountIdentifier must be ${identifier} for ${payoutMethod}${cause}.`,
-    )
+  const values = {
+    accountHolderName,
+    accountIdentifier,
+    'branchIdentifier.value': branchIdentifier?.value,
+    accountType,
   }
-  if (branch === undefined) {
-    if (branchIdentifier !== undefined) throw notTaken(`${path}branchIdentifier`, 'branchIdentifier', payoutMethod)
-  } else {
-    const { type, isValue, value } = branch
-    if (branchIdentifier === undefined) {
-      const message = `branchIdentifier of type ${type} is required for ${payoutMethod}.`
-      throw errors.missing(`${path}branchIdentifier`, message)
+  for (const [name, value] of Object.entries(values)) {
+    const [member] = name.split('.') as [string]
+    const field = fields.find(one => one.name === name)
+    if (field === undefined) {
+      if (value === undefined) continue
+      throw errors.invalid(`${path}${member}`, `${member} must be left out: ${payoutMethod} does not take it.`)
     }
-    if (branchIdentifier.type !== type) {
-      throw errors.invalid(`${path}branchIdentifier.type`, `branchIdentifier.type must be ${type} for ${payoutMethod}.`)
+    if (value === undefined) {
+      throw errors.missing(`${path}${member}`, `${member} is required for ${payoutMethod}: ${field.expected}.`)
     }
-    if (!isValue(branchIdentifier.value)) {
-      throw errors.invalid(`${path}branchIdentifier.value`, `branchIdentifier.value must be ${value}.`)
+    if (!field.isValid(value)) {
+      const flaw = field.flaw?.(value)
+      const cause = flaw === undefined ? '' : `: it ${flaw}`
+      throw errors.invalid(`${path}${name}`, `${name} must be ${field.expected} for ${payoutMethod}${cause}.`)
     }
   }
-  if (!hasType && accountType !== undefined) throw notTaken(`${path}accountType`, 'accountType', payoutMethod)
-  if (hasType && accountType === undefined) {
-    throw errors.missing(`${path}accountType`, `accountType CHECKING or SAVINGS is required for ${payoutMethod}.`)
+  if (branchIdentifier?.type !== branchType) {
+    const message = `branchIdentifier.type must be ${branchType} for ${payoutMethod}.`
+    throw errors.invalid(`${path}branchIdentifier.type`, message)
   }
 }
-
-const notTaken = (field: string, name: string, payoutMethod: string) =>
-  errors.invalid(field, `${name} must be left out: ${payoutMethod} does not take it.`)

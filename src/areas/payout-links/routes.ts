@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { sepaNameHint } from '../../core/domain/identifiers.js'
+import { sepaHint } from '../../core/domain/identifiers.js'
 import { RegionHeader } from '../../core/domain/schemas.js'
 import { documented } from '../../core/schemas.js'
 import { hint } from '../../http/hints.js'
@@ -38,7 +38,7 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     },
     (request, reply) => {
       const { region, publicUrl } = request.sandbox
-      if (region === 'EU') hint(request, sepaNameHint('accountHolderName', request.body.accountHolderName))
+      if (region === 'EU') hint(request, sepaHint('accountHolderName', request.body.accountHolderName, 'name'))
       reply.code(201)
       return withClient(request, ({ payoutLinks }) => payoutLinks.create(request.body, region, publicUrl))
     },

@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { isBic, isIfsc, isRoutingNumber, isSortCode } from './identifiers.js'
+import { bicFlaw, isIfsc, isRoutingNumber, isSortCode } from './identifiers.js'
 import type { Region } from './regions.js'
 
 /** The identifier of a bank branch: BIC (EUR), SORT (GBP), ROUTING (USD), IFSC (INR); interface, Other named fields. */
@@ -9,7 +9,7 @@ export interface Branch {
 }
 
 export const branches = {
-  EU: { type: 'BIC', isValid: isBic },
+  EU: { type: 'BIC', isValid: text => bicFlaw(text) === undefined },
   UK: { type: 'SORT', isValid: isSortCode },
   US: { type: 'ROUTING', isValid: isRoutingNumber },
   IN: { type: 'IFSC', isValid: isIfsc },

@@ -1,5 +1,5 @@
 import type { ReasonCode } from '../../areas/direct-debit/reason-codes.js'
-import { describeLimit, phases, reasonCodes } from '../../areas/direct-debit/reason-codes.js'
+import { phases, reasonCodes } from '../../areas/direct-debit/reason-codes.js'
 import type { CatalogueEntry } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { call } from '../route.js'
@@ -32,7 +32,7 @@ const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
   phases: legal,
   windows: legal.map(phase => {
     const { limit, ...rules } = phases[phase]
-    return { phase, ...rules, until: limit === undefined ? null : describeLimit(limit) }
+    return { phase, ...rules, until: limit?.text ?? null }
   }),
   fidelity: 'assumed',
 })

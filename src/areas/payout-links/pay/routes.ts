@@ -13,7 +13,7 @@ import { Claim } from '../schemas.js'
 import type { PageTenant } from './answers.js'
 import { addressOf, headersOf, html, mayRead, pageOf, pageToken, receiptOf, refuse, wantsJson } from './answers.js'
 import { loadAssets } from './assets.js'
-import { parsePageForm, problemsOf, toClaim, valuesOf } from './form.js'
+import { parsePageForm, refusedForm, toClaim } from './form.js'
 import { PageAction, PageParams, PageQuery, PageState } from './schemas.js'
 
 /** The schema of a file that browsers load. */
@@ -72,7 +72,8 @@ export const payoutLinkPages: FastifyPluginCallback = (app, _options, done) => {
         const link = find(request, reply, tenant)
         const { payoutLinks, ids } = tenant
         const { payoutLinkId } = link
-        const { action, token = '', remarks } = request.body as PageAction
+        const body = request.body as PageAction
+        const { action, token = '', remarks } = body
         if (!isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
         payoutLinks.assertOpen(payoutLinkId)
 
@@ -85,13 +86,12 @@ export const payoutLinkPages: FastifyPluginCallback = (app, _options, done) => {
         if (action === 'decline') {
           return answer(payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }))
         }
-        const given = valuesOf(link, request.body as PageAction)
-        const problems = wantsJson(request) ? {} : problemsOf(link, given)
-        if (Object.keys(problems).length > 0) {
+        const refused = wantsJson(request) ? undefined : refusedForm(link, body)
+        if (refused !== undefined) {
           reply.code(400)
-          return html(reply, pageOf(request, tenant, link, { values: given, problems }))
+          return html(reply, pageOf(request, tenant, link, refused))
         }
-        const claim = toClaim(link, request.body as PageAction) as Claim
+        const claim = toClaim(link, body) as Claim
         check(Claim, claim, 'INVALID_FIELD')
         payoutLinks.assertPayable(payoutLinkId, claim)
         return answer(payoutLinks.claim(payoutLinkId, claim))

@@ -1,7 +1,7 @@
 /** The script of the pages. They work without it. It adds checks while a person types, and the progress as it happens. */
 import { isAllowedOrigin } from '../../../../core/origins.js'
 import type { ClaimField, PayoutMethod } from '../../claim-rules.js'
-import { claimFields, problemOf } from '../../claim-rules.js'
+import { claimRules, problemOf } from '../../claim-rules.js'
 import { fieldTexts } from '../views/strings.js'
 import type { Hello, PageMessage, Shown } from './messages.js'
 
@@ -15,9 +15,9 @@ const stateOf = ({ dataset }: HTMLElement) => `${dataset.status} ${dataset.code}
 
 type Input = HTMLInputElement | HTMLSelectElement
 
-function fieldsOf(form: HTMLFormElement): ClaimField[] {
-  const { method } = form.dataset
-  return method === undefined ? [] : claimFields(method as PayoutMethod)
+/** Returns the fields of a form. Those of the form of a decline are none. */
+function fieldsOf({ dataset: { method } }: HTMLFormElement): readonly ClaimField[] {
+  return method === undefined ? [] : claimRules[method as PayoutMethod].fields
 }
 
 /** Returns the input of a field; null: the sender has set it. */

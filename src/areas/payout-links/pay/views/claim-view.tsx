@@ -1,6 +1,6 @@
 import { MAX_REMARKS } from '../../../../core/domain/identifiers.js'
 import type { ClaimField, FieldKind, Problem } from '../../claim-rules.js'
-import { ACCOUNT_TYPES, accountRules, claimFields } from '../../claim-rules.js'
+import { ACCOUNT_TYPES, claimRules } from '../../claim-rules.js'
 import { fieldTexts, strings } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'
@@ -18,8 +18,7 @@ export interface ClaimViewProps extends LinkView {
 export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimViewProps) {
   const { link, format } = view
   const { payoutMethod, amount, currency, accountHolderName } = link
-  const { branch } = accountRules[payoutMethod]
-  const fields = claimFields(payoutMethod)
+  const { fields } = claimRules[payoutMethod]
   return (
     <div class="sheet">
       <Summary {...view} isOpen />
@@ -29,7 +28,6 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
           <Problems fields={fields} problems={problems} />
           <input type="hidden" name="action" value="claim" />
           <input type="hidden" name="token" value={token} />
-          {branch !== undefined && <input type="hidden" name="branchIdentifier.type" value={branch.type} />}
           {fields.map(field => (
             <Field
               key={field.name}
