@@ -34,18 +34,21 @@ export const PLAIN = ['env', '-u', 'NODE_V8_COVERAGE'] as const
 
 const CHECKED = [process.execPath, '--import', resolve('build/test/check-answers.js')] as const
 
-/** The program, whose answers are checked. */
+/** The program as it ships, whose answers are checked. */
 export const program: Program = {
   command: [...PLAIN, ...CHECKED],
-  main: resolve('build/src/cli.js'),
+  main: resolve('build/bin/cli.js'),
   environment,
 }
 
 /** The program without these checks, which starts faster: its test has other servers that check the same answers. */
 export const uncheckedProgram: Program = { ...program, command: [...PLAIN, process.execPath] }
 
-/** The program with the measurement of coverage, for code that only runs in a process of its own. */
-export const coveredProgram: Program = { ...program, command: CHECKED }
+/** The program for code that only runs in a process of its own: of its sources while coverage is measured. */
+export const coveredProgram: Program =
+  process.env.NODE_V8_COVERAGE === undefined
+    ? program
+    : { ...program, command: CHECKED, main: resolve('build/src/cli.js') }
 
 export type Running = ChildProcessByStdio<null, Readable, Readable>
 
