@@ -6,6 +6,21 @@ import { toWords } from '../core/words.js'
 
 /** The parts that the schemas of the control plane share. The service documents none of them: all are assumed. */
 
+export const string = (description: string) => assumed(Type.String(), description)
+export const integer = (description: string) => assumed(Type.Integer(), description)
+export const flag = (description: string) => assumed(Type.Boolean(), description)
+export const any = (description: string) => assumed(Type.Any(), description)
+/** A member that can be absent. */
+export const optional = <T extends TSchema>(schema: T, description: string) =>
+  Type.Optional(assumed(schema, description))
+/** An object with some members. */
+export const members = <P extends TProperties>(description: string, properties: P) =>
+  assumed(Type.Object(properties), description)
+export const list = <T extends TSchema>(description: string, item: T) => assumed(Type.Array(item), description)
+/** A list of objects with some members. */
+export const rows = <P extends TProperties>(description: string, properties: P) =>
+  list(description, Type.Object(properties))
+
 /** Which tenant a call acts on. */
 export const client = {
   client: Type.Optional(assumed(Type.String(), 'The tenant, by its client id; by default `sandbox-client`.')),
@@ -20,15 +35,15 @@ export const Fidelity = assumed(
   'documented: the service documents it. assumed: the sandbox assumes it.',
 )
 
-export const integer = (least: number, most: number) =>
+export const range = (least: number, most: number) =>
   Type.Integer({ minimum: least, maximum: most, 'x-expected': `an integer from ${least} to ${most}` })
 /** The number of an event or request after which a list begins. */
-export const After = integer(0, 999_999_999_999_999)
+export const After = range(0, 999_999_999_999_999)
 /** Far above any count, and below the largest safe integer. */
 const MOST = 2 ** 48
-export const Count = integer(0, MOST)
+export const Count = range(0, MOST)
 /** A number in an order, which starts with 1. */
-export const Position = integer(1, MOST)
+export const Position = range(1, MOST)
 /** How often a fault fires or an outcome steers a record. */
 export const Times = Type.Unsafe<number | null>({
   type: ['integer', 'null'],

@@ -1,23 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { assumed, component, like, OneOf, Text } from '../../core/schemas.js'
-import { ClientId, Counts, Now } from '../schemas.js'
+import { ClientId, Counts, flag, integer, Now, optional, rows, string } from '../schemas.js'
 
 const tenantSummary = {
   clientId: ClientId,
-  fixture: assumed(Type.String(), 'The fixture that a reset restores.'),
+  fixture: string('The fixture that a reset restores.'),
   counts: assumed(Counts, 'The numbers of records of the tenant.'),
   now: Now,
 }
 export const ClientList = component('ClientList', {
-  data: assumed(
-    Type.Array(
-      Type.Object({
-        ...tenantSummary,
-        hasKnownSecret: assumed(Type.Boolean(), 'Whether the secret is the documented one of the demo client.'),
-      }),
-    ),
-    'All tenants.',
-  ),
+  data: rows('All tenants.', {
+    ...tenantSummary,
+    hasKnownSecret: flag('Whether the secret is the documented one of the demo client.'),
+  }),
 })
 
 export const ClientParams = Type.Object({
@@ -51,18 +46,16 @@ export const ForkRequest = component(
   'ForkRequest',
   {
     clientId: assumed(NewClientId, 'The client id of the copy. It must be new.'),
-    clientSecret: Type.Optional(
-      assumed(Text(1, 1000), 'The client secret of the copy. Default: the secret of the original.'),
-    ),
+    clientSecret: optional(Text(1, 1000), 'The client secret of the copy. Default: the secret of the original.'),
   },
   { clientId: 'job-{{client}}' },
 )
-export const ForkResult = component('ForkResult', { clientId: assumed(Type.String(), 'The client id of the copy.') })
+export const ForkResult = component('ForkResult', { clientId: string('The client id of the copy.') })
 
 export const CreatedToken = component('CreatedToken', {
-  access_token: assumed(Type.String(), 'The token.'),
-  expires_in: assumed(Type.Integer(), 'The lifetime in seconds of the tenant.'),
-  scope: assumed(Type.String(), 'The scope.'),
+  access_token: string('The token.'),
+  expires_in: integer('The lifetime in seconds of the tenant.'),
+  scope: string('The scope.'),
   token_type: assumed(OneOf('Bearer'), 'The type of the token.'),
 })
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
 import { assumed, component, Duration, Moment, OneOf, pageParameters } from '../../core/schemas.js'
 import { change, State } from '../events/schemas.js'
-import { client, integer, Now, pageOf } from '../schemas.js'
+import { client, Now, optional, pageOf, range, rows } from '../schemas.js'
 
 export const ClockMode = assumed(
   OneOf('running', 'frozen'),
@@ -30,21 +30,15 @@ export const ClockUpdate = Type.Object(
 
 export const ClockAdvance = Type.Object(
   {
-    by: Type.Optional(assumed(Duration, 'Moves the clock forward by this length of time.')),
-    to: Type.Optional(
-      assumed(Moment, 'Moves the clock to this moment, which must not be before the time of the tenant.'),
+    by: optional(Duration, 'Moves the clock forward by this length of time.'),
+    to: optional(Moment, 'Moves the clock to this moment, which must not be before the time of the tenant.'),
+    toNextEvent: optional(
+      Type.Literal(true, { 'x-expected': 'true' }),
+      'Moves the clock to the next scheduled transition of any record. Without one, the clock stays as it is.',
     ),
-    toNextEvent: Type.Optional(
-      assumed(
-        Type.Literal(true, { 'x-expected': 'true' }),
-        'Moves the clock to the next scheduled transition of any record. Without one, the clock stays as it is.',
-      ),
-    ),
-    dryRun: Type.Optional(
-      assumed(
-        Type.Boolean({ 'x-expected': 'true or false' }),
-        'true: the answer is the same, and nothing has happened. Default: false.',
-      ),
+    dryRun: optional(
+      Type.Boolean({ 'x-expected': 'true or false' }),
+      'true: the answer is the same, and nothing has happened. Default: false.',
     ),
   },
   {
@@ -57,8 +51,8 @@ export const ClockAdvance = Type.Object(
 
 export const ClockAdvanced = component('ClockAdvanceResult', {
   now: Now,
-  transitions: assumed(Type.Array(Type.Object(change)), 'The first 10,000 transitions of the step, in order.'),
-  omitted: Type.Optional(assumed(Type.Integer(), 'The number of transitions after those listed. Absent if it is 0.')),
+  transitions: rows('The first 10,000 transitions of the step, in order.', change),
+  omitted: optional(Type.Integer(), 'The number of transitions after those listed. Absent if it is 0.'),
 })
 
 const { cursor } = pageParameters(assumed)
@@ -66,7 +60,7 @@ const { cursor } = pageParameters(assumed)
 export const UpcomingQuery = Type.Object({
   ...client,
   cursor,
-  limit: Type.Optional(assumed(integer(1, 100), 'The maximum number of transitions. Default: 20.')),
+  limit: optional(range(1, 100), 'The maximum number of transitions. Default: 20.'),
 })
 const { at, kind, reference, to } = change
 export const UpcomingList = pageOf(
@@ -79,7 +73,7 @@ export const UpcomingList = pageOf(
     from: assumed(State, 'The state before the transition.'),
     to,
     cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
-    failed: Type.Optional(assumed(Type.String(), 'Why the transition was due and has failed. Absent: it will happen.')),
+    failed: optional(Type.String(), 'Why the transition was due and has failed. Absent: it will happen.'),
   }),
   'The transitions in the order in which they will happen.',
 )

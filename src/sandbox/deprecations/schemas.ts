@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { assumed, component, Moment, Text } from '../../core/schemas.js'
+import { list, optional } from '../schemas.js'
 
 const DEPRECATED_SINCE = 'The start of the deprecation on the clock of the tenant.'
 const GONE_AFTER_SUNSET = 'Whether the operation answers 410 OPERATION_SUNSET from `sunset` on.'
@@ -10,22 +11,21 @@ const deprecation = {
     'The method and the path of the operation, such as `GET /api/v1/mandates/{mandateReference}`.',
   ),
   deprecatedSince: assumed(Moment, DEPRECATED_SINCE),
-  sunset: Type.Optional(
-    assumed(Moment, 'The end of the operation on the clock of the tenant, not before `deprecatedSince`.'),
-  ),
+  sunset: optional(Moment, 'The end of the operation on the clock of the tenant, not before `deprecatedSince`.'),
   goneAfterSunset: assumed(Type.Boolean({ 'x-expected': 'true or false' }), GONE_AFTER_SUNSET),
 }
 export const Deprecation = component('Deprecation', deprecation)
 export const DeprecationRequest = component('DeprecationRequest', {
   ...deprecation,
-  deprecatedSince: Type.Optional(assumed(Moment, `${DEPRECATED_SINCE} Default: now.`)),
-  goneAfterSunset: Type.Optional(
-    assumed(deprecation.goneAfterSunset, `${GONE_AFTER_SUNSET} It requires \`sunset\`. Default: false.`),
+  deprecatedSince: optional(Moment, `${DEPRECATED_SINCE} Default: now.`),
+  goneAfterSunset: optional(
+    deprecation.goneAfterSunset,
+    `${GONE_AFTER_SUNSET} It requires \`sunset\`. Default: false.`,
   ),
 })
 
 export const DeprecationList = component('DeprecationList', {
-  data: assumed(Type.Array(Deprecation), 'The deprecated operations.'),
+  data: list('The deprecated operations.', Deprecation),
 })
 export const DeprecationsUpdate = component(
   'DeprecationsUpdate',

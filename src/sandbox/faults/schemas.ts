@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
 import { assumed, component, Duration, Moment, OneOf, Text } from '../../core/schemas.js'
-import { Count, Times } from '../schemas.js'
+import { Count, list, optional, Times } from '../schemas.js'
 import type { Delay, Effect, EffectKind } from './effect.js'
 
 /** The longest delay of a fault, and of all faults of one request together, in milliseconds. */
@@ -15,20 +15,16 @@ const Milliseconds = Type.Integer({
 })
 
 const distribution = {
-  distribution: Type.Optional(
-    assumed(
-      OneOf('uniform', 'lognormal'),
-      'The distribution of a random delay. uniform requires `min` and `max`; lognormal requires `median`, `sigma` and `max`.',
-    ),
+  distribution: optional(
+    OneOf('uniform', 'lognormal'),
+    'The distribution of a random delay. uniform requires `min` and `max`; lognormal requires `median`, `sigma` and `max`.',
   ),
-  min: Type.Optional(assumed(Milliseconds, 'The minimum of a uniform delay, in milliseconds.')),
-  max: Type.Optional(assumed(Milliseconds, 'The maximum of a random delay, in milliseconds.')),
-  median: Type.Optional(assumed(Milliseconds, 'The median of a lognormal delay, in milliseconds.')),
-  sigma: Type.Optional(
-    assumed(
-      Type.Number({ minimum: 0, maximum: 10, 'x-expected': 'a number from 0 to 10' }),
-      'The standard deviation of the logarithm of a lognormal delay.',
-    ),
+  min: optional(Milliseconds, 'The minimum of a uniform delay, in milliseconds.'),
+  max: optional(Milliseconds, 'The maximum of a random delay, in milliseconds.'),
+  median: optional(Milliseconds, 'The median of a lognormal delay, in milliseconds.'),
+  sigma: optional(
+    Type.Number({ minimum: 0, maximum: 10, 'x-expected': 'a number from 0 to 10' }),
+    'The standard deviation of the logarithm of a lognormal delay.',
   ),
 }
 
@@ -54,11 +50,9 @@ const PatchOperation = Type.Object({
     }),
     'The place in the answer, as a JSON Pointer. `-` at its end is the end of a list.',
   ),
-  value: Type.Optional(
-    assumed(
-      Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' }),
-      'The value, which can be null. Required with add and replace.',
-    ),
+  value: optional(
+    Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' }),
+    'The value, which can be null. Required with add and replace.',
   ),
 })
 
@@ -84,78 +78,58 @@ const effect = Type.Unsafe<Effect>(
       `${EFFECT_KINDS.map(kind => `${kind}: ${EFFECTS[kind]}.`).join(' ')} ` +
         'With delay, truncate, garbage, dribble and patch, the request is applied.',
     ),
-    status: Type.Optional(
-      assumed(
-        Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' }),
-        'The status of an error. Required with error.',
-      ),
+    status: optional(
+      Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' }),
+      'The status of an error. Required with error.',
     ),
-    code: Type.Optional(
-      assumed(
-        Type.String({
-          pattern: '^[A-Z][A-Z0-9_]{0,63}$',
-          'x-expected': 'up to 64 of A-Z, 0-9 and _, the first a letter',
-        }),
-        'The code of an error. Default: a code of the catalogue that fits the status.',
-      ),
+    code: optional(
+      Type.String({
+        pattern: '^[A-Z][A-Z0-9_]{0,63}$',
+        'x-expected': 'up to 64 of A-Z, 0-9 and _, the first a letter',
+      }),
+      'The code of an error. Default: a code of the catalogue that fits the status.',
     ),
-    message: Type.Optional(assumed(Text(1, 500), 'The message of an error. Default: a text with the status.')),
-    retryAfter: Type.Optional(
-      assumed(
-        Type.Integer({ minimum: 0, maximum: 86_400, 'x-expected': 'seconds, an integer from 0 to 86400' }),
-        'The header `Retry-After` of an error, in seconds. Default: 1 with the status 429, otherwise none.',
-      ),
+    message: optional(Text(1, 500), 'The message of an error. Default: a text with the status.'),
+    retryAfter: optional(
+      Type.Integer({ minimum: 0, maximum: 86_400, 'x-expected': 'seconds, an integer from 0 to 86400' }),
+      'The header `Retry-After` of an error, in seconds. Default: 1 with the status 429, otherwise none.',
     ),
-    headers: Type.Optional(
-      assumed(
-        ExtraHeaders,
-        'Additional headers of an error, by name. Those of the server itself are refused, such as `content-length`.',
-      ),
+    headers: optional(
+      ExtraHeaders,
+      'Additional headers of an error, by name. Those of the server itself are refused, such as `content-length`.',
     ),
-    ms: Type.Optional(
-      assumed(
-        Type.Unsafe<Delay>({
-          ...Type.Object(distribution),
-          type: ['integer', 'object'],
-          minimum: 0,
-          maximum: LONGEST_DELAY_MS,
-          'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}, or for a delay a distribution of them`,
-        }),
-        'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
-          'A delay requires `ms` or a distribution, which can be here or next to `kind`.',
-      ),
+    ms: optional(
+      Type.Unsafe<Delay>({
+        ...Type.Object(distribution),
+        type: ['integer', 'object'],
+        minimum: 0,
+        maximum: LONGEST_DELAY_MS,
+        'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}, or for a delay a distribution of them`,
+      }),
+      'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
+        'A delay requires `ms` or a distribution, which can be here or next to `kind`.',
     ),
     ...distribution,
-    when: Type.Optional(
-      assumed(
-        OneOf('before', 'after'),
-        'Required with drop and reset. before: the request is not applied. after: the request is applied, and only the ' +
-          'answer is lost.',
-      ),
+    when: optional(
+      OneOf('before', 'after'),
+      'Required with drop and reset. before: the request is not applied. after: the request is applied, and only the ' +
+        'answer is lost.',
     ),
-    patch: Type.Optional(
-      assumed(
-        Type.Array(PatchOperation, { minItems: 1, maxItems: 50, 'x-expected': 'a list of 1 to 50 operations' }),
-        'Required with patch: a JSON Patch (RFC 6902) of the answer as it is sent. The answer may break its schema. An answer ' +
-          'without one of the paths is sent as it is, and the request log has the path as `missing`.',
-      ),
+    patch: optional(
+      Type.Array(PatchOperation, { minItems: 1, maxItems: 50, 'x-expected': 'a list of 1 to 50 operations' }),
+      'Required with patch: a JSON Patch (RFC 6902) of the answer as it is sent. The answer may break its schema. An answer ' +
+        'without one of the paths is sent as it is, and the request log has the path as `missing`.',
     ),
   }),
 )
 
 const match = component('FaultMatch', {
-  method: Type.Optional(
-    assumed(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE'), 'Only requests of this method. Default: any.'),
+  method: optional(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE'), 'Only requests of this method. Default: any.'),
+  path: optional(
+    Text(1, 500),
+    'Only requests of this path, decoded and without query; `*` matches any text, with slashes. Default: any.',
   ),
-  path: Type.Optional(
-    assumed(
-      Text(1, 500),
-      'Only requests of this path, decoded and without query; `*` matches any text, with slashes. Default: any.',
-    ),
-  ),
-  region: Type.Optional(
-    assumed(OneOf(...REGIONS), 'Only requests of this region. A token request has none. Default: any.'),
-  ),
+  region: optional(OneOf(...REGIONS), 'Only requests of this region. A token request has none. Default: any.'),
 })
 
 const Probability = Type.Number({
@@ -171,20 +145,17 @@ const FAULT_TTL = 'The lifetime of the fault in real time, such as PT5M.'
 const FAULT_EFFECT = 'The effect of the fault on a request.'
 
 const faultRequest = {
-  match: Type.Optional(
-    assumed(match, 'The requests that the fault applies to. Default: all requests, including token requests.'),
+  match: optional(match, 'The requests that the fault applies to. Default: all requests, including token requests.'),
+  times: optional(Times, `${FAULT_TIMES} Default: 1.`),
+  skip: optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-expected': 'an integer from 0 to 1000000' }),
+    `${FAULT_SKIP} Default: 0.`,
   ),
-  times: Type.Optional(assumed(Times, `${FAULT_TIMES} Default: 1.`)),
-  skip: Type.Optional(
-    assumed(
-      Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-expected': 'an integer from 0 to 1000000' }),
-      `${FAULT_SKIP} Default: 0.`,
-    ),
+  probability: optional(
+    Probability,
+    `${FAULT_PROBABILITY} The same seed and requests give the same result. Default: 1.`,
   ),
-  probability: Type.Optional(
-    assumed(Probability, `${FAULT_PROBABILITY} The same seed and requests give the same result. Default: 1.`),
-  ),
-  ttl: Type.Optional(assumed(Duration, `${FAULT_TTL} Default: no end.`)),
+  ttl: optional(Duration, `${FAULT_TTL} Default: no end.`),
   effect: assumed(effect, FAULT_EFFECT),
 }
 export const FaultRequest = component('FaultRequest', faultRequest, {
@@ -203,12 +174,10 @@ const faultSnapshot = {
   ),
   skip: assumed(Count, FAULT_SKIP),
   probability: assumed(Probability, FAULT_PROBABILITY),
-  ttl: Type.Optional(assumed(Duration, FAULT_TTL)),
+  ttl: optional(Duration, FAULT_TTL),
   effect: assumed(effect, FAULT_EFFECT),
   armedAt: assumed(Moment, 'The time of the tenant at which the fault was armed.'),
-  expiresAt: Type.Optional(
-    assumed(Type.Integer(), 'The end of `ttl`: real time, in milliseconds since 1970-01-01T00:00:00Z.'),
-  ),
+  expiresAt: optional(Type.Integer(), 'The end of `ttl`: real time, in milliseconds since 1970-01-01T00:00:00Z.'),
   seen: assumed(Count, 'The number of matching requests, including those on which the fault did not fire.'),
   fired: assumed(Count, 'The number of requests on which the fault fired.'),
 }
@@ -227,5 +196,5 @@ export const Fault = component('Fault', {
 })
 
 export const FaultList = component('FaultList', {
-  data: assumed(Type.Array(Fault), 'The faults in the order of arming, including spent and expired ones.'),
+  data: list('The faults in the order of arming, including spent and expired ones.', Fault),
 })

@@ -4,27 +4,28 @@ import { REGIONS } from '../../core/domain/regions.js'
 import { MAX_FOUND } from '../../core/records/repository.js'
 import { assumed, component, like, Moment, OneOf, pageParameters, Text } from '../../core/schemas.js'
 import { Event, KnownReason, State } from '../events/schemas.js'
-import { client, integer, pageOf } from '../schemas.js'
+import { any, client, flag, integer, list, optional, pageOf, range, rows, string } from '../schemas.js'
 
 const { cursor } = pageParameters(assumed)
 
 /** The parameter for states. Records without states have none. */
 const stateQuery = (states: readonly string[] | undefined): TProperties =>
-  states === undefined ? {} : { status: Type.Optional(assumed(OneOf(...states), 'Only records in this state.')) }
+  states === undefined ? {} : { status: optional(OneOf(...states), 'Only records in this state.') }
 
 /** The parameters of a search. */
 export const searchQuery = (states: readonly string[] | undefined) =>
   Type.Object({
     ...client,
-    search: Type.Optional(
-      assumed(Text(1, 128), 'Only records with this text in the reference, a name or another member, in any case.'),
+    search: optional(
+      Text(1, 128),
+      'Only records with this text in the reference, a name or another member, in any case.',
     ),
-    region: Type.Optional(assumed(OneOf(...REGIONS), 'Only records of this region. Default: all regions.')),
+    region: optional(OneOf(...REGIONS), 'Only records of this region. Default: all regions.'),
     ...stateQuery(states),
     cursor,
-    limit: Type.Optional(assumed(integer(1, MAX_FOUND), `The maximum number of records. Default: ${MAX_FOUND}.`)),
+    limit: optional(range(1, MAX_FOUND), `The maximum number of records. Default: ${MAX_FOUND}.`),
   })
-const total = assumed(Type.Integer(), 'The number of records that fit, on all pages.')
+const total = integer('The number of records that fit, on all pages.')
 const found = {
   region: assumed(OneOf(...REGIONS), 'The region of the record.'),
   createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
@@ -40,19 +41,14 @@ export const searchResult = <R extends TSchema>(title: string, record: R) =>
 export const AnyQuery = Type.Object({
   ...client,
   q: assumed(like(Text(1, 128), 'acme'), 'A text of a record: its reference, a name or another member, in any case.'),
-  limit: Type.Optional(assumed(integer(1, MAX_FOUND), 'The maximum number of records. Default: 20.')),
+  limit: optional(range(1, MAX_FOUND), 'The maximum number of records. Default: 20.'),
 })
 export const AnyFound = component('RecordsFound', {
-  data: assumed(
-    Type.Array(
-      Type.Object({
-        kind: assumed(Type.String(), 'The kind of the record, as in events, such as `payoutLink`.'),
-        ...found,
-        record: assumed(Type.Any(), 'The record.'),
-      }),
-    ),
-    'The records, newest first.',
-  ),
+  data: rows('The records, newest first.', {
+    kind: string('The kind of the record, as in events, such as `payoutLink`.'),
+    ...found,
+    record: any('The record.'),
+  }),
   total,
 })
 
@@ -60,18 +56,18 @@ const step = Type.Object({
   at: assumed(Moment, 'The time of the transition on the clock of the tenant.'),
   to: assumed(State, 'The state after the transition.'),
   cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
-  reasonCode: Type.Optional(assumed(KnownReason, 'The reason code of the transition. Absent: none.')),
+  reasonCode: optional(KnownReason, 'The reason code of the transition. Absent: none.'),
 })
 
 /** The schema of the explanation of a record. */
 export const explained = <R extends TSchema>(title: string, record: R) =>
   component(title, {
     record: assumed(record, 'The record, with members that only the control plane shows.'),
-    timeline: assumed(
-      Type.Array(Event),
+    timeline: list(
       'The latest 100 events of the record, oldest first. `GET /_sandbox/events` lists all, with `kind` and `reference`.',
+      Event,
     ),
-    omitted: Type.Optional(assumed(Type.Integer(), 'The number of earlier events. Absent: none.')),
+    omitted: optional(Type.Integer(), 'The number of earlier events. Absent: none.'),
     next: assumed(
       Type.Unsafe<{ at: string; to: string } | null>({
         ...Type.Pick(step, ['at', 'to']),
@@ -79,37 +75,26 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
       }),
       'The next automatic transition; null: none.',
     ),
-    forecast: assumed(
-      Type.Array(step),
+    forecast: list(
       'All automatic transitions to come, in order, as long as nothing else changes the record. The first one is `next`.',
+      step,
     ),
-    outcomes: Type.Optional(
-      assumed(
-        Type.Array(
-          Type.Object({
-            outcome: assumed(Type.String(), 'The name of the outcome.'),
-            description: assumed(Type.String(), 'The effect on the record.'),
-          }),
-        ),
-        'The outcomes that the record can still have. Absent: its kind has no outcomes.',
-      ),
-    ),
-    legal: assumed(
+    outcomes: optional(
       Type.Array(
         Type.Object({
-          transition: assumed(Type.String(), 'The name of the transition, such as `settle`.'),
-          to: assumed(State, 'The state after the transition.'),
-          reasonCodes: Type.Optional(
-            assumed(Type.Array(KnownReason), 'The legal reason codes. Absent: the transition takes no reason.'),
-          ),
-          until: Type.Optional(assumed(Moment, 'The last moment of these reason codes. Absent: no limit.')),
+          outcome: string('The name of the outcome.'),
+          description: string('The effect on the record.'),
         }),
       ),
-      'The transitions that are legal now.',
+      'The outcomes that the record can still have. Absent: its kind has no outcomes.',
     ),
-    failed: Type.Optional(
-      assumed(Type.String(), 'Why the last planned transition has failed. Absent: none has failed.'),
-    ),
+    legal: rows('The transitions that are legal now.', {
+      transition: string('The name of the transition, such as `settle`.'),
+      to: assumed(State, 'The state after the transition.'),
+      reasonCodes: optional(Type.Array(KnownReason), 'The legal reason codes. Absent: the transition takes no reason.'),
+      until: optional(Moment, 'The last moment of these reason codes. Absent: no limit.'),
+    }),
+    failed: optional(Type.String(), 'Why the last planned transition has failed. Absent: none has failed.'),
   })
 
 /** The explanation of any record. */
@@ -118,9 +103,7 @@ export type ExplainedRecord = Static<ReturnType<typeof explained<TSchema>>>
 /** The parameters of the calls of one record where several regions can have its reference. */
 export const RecordQuery = Type.Object({
   ...client,
-  region: Type.Optional(
-    assumed(OneOf(...REGIONS), 'The region of the record. Required if several regions have the reference.'),
-  ),
+  region: optional(OneOf(...REGIONS), 'The region of the record. Required if several regions have the reference.'),
 })
 
 const Name = Type.String()
@@ -146,15 +129,15 @@ const transition = Type.Object({
   label: assumed(Name, 'The name as words, such as `Pay partially`.'),
   method: assumed(OneOf('POST', 'PATCH'), 'POST: a call of the control plane. PATCH: an update of the API.'),
   path: assumed(Name, 'The path of that operation in its OpenAPI document.'),
-  forms: assumed(Type.Array(form), 'The forms of its body.'),
+  forms: list('The forms of its body.', form),
 })
 
 const lifecycle = Type.Object({
   kind: assumed(Name, 'The kind of the records in events, such as `payoutLink`.'),
   states: assumed(Names, 'The states.'),
   line: assumed(Names, 'The states of a record that nothing stops.'),
-  transitions: assumed(Type.Array(edge), 'The legal transitions.'),
-  operations: assumed(Type.Array(transition), 'The operations that make them.'),
+  transitions: list('The legal transitions.', edge),
+  operations: list('The operations that make them.', transition),
 })
 
 const naming = Type.Object({
@@ -164,28 +147,26 @@ const naming = Type.Object({
 })
 
 export const KindList = component('KindList', {
-  data: assumed(
-    Type.Array(
-      component('Kind', {
-        name: assumed(Name, 'The name of the kind in seeds, state documents and counts, such as `payoutLinks`.'),
-        title: assumed(Name, 'The name as words, such as `Payout links`.'),
-        noun: assumed(Name, 'The name of one record as words, such as `payout link`.'),
-        path: assumed(Name, 'The path of its operations below `/api/v1` and `/_sandbox`.'),
-        reference: assumed(Name, 'The member that holds the reference of a record.'),
-        regions: assumed(
-          OneOf('EU', 'shared', 'apart'),
-          'EU: all records are in region EU. shared: the regions share the references. apart: each has its own.',
-        ),
-        columns: assumed(Names, 'The members of a table of records, by their paths. The first two matter most.'),
-        empty: assumed(Name, 'The sentence of an empty table: how records of this kind come there.'),
-        isCreated: assumed(Type.Boolean(), 'Whether `POST` on the path creates a record.'),
-        isListed: assumed(Type.Boolean(), 'Whether `GET` on the path lists the records.'),
-        isUpdated: assumed(Type.Boolean(), 'Whether `PATCH` on a record without states changes it.'),
-        names: assumed(Type.Array(naming), 'The records of other kinds that a record names.'),
-        outcomes: assumed(Names, 'The outcomes that a record can be given. Empty: none.'),
-        lifecycle: Type.Optional(assumed(lifecycle, 'The states and transitions. Absent: the records have none.')),
-      }),
-    ),
+  data: list(
     'The kinds, the most used ones first.',
+    component('Kind', {
+      name: assumed(Name, 'The name of the kind in seeds, state documents and counts, such as `payoutLinks`.'),
+      title: assumed(Name, 'The name as words, such as `Payout links`.'),
+      noun: assumed(Name, 'The name of one record as words, such as `payout link`.'),
+      path: assumed(Name, 'The path of its operations below `/api/v1` and `/_sandbox`.'),
+      reference: assumed(Name, 'The member that holds the reference of a record.'),
+      regions: assumed(
+        OneOf('EU', 'shared', 'apart'),
+        'EU: all records are in region EU. shared: the regions share the references. apart: each has its own.',
+      ),
+      columns: assumed(Names, 'The members of a table of records, by their paths. The first two matter most.'),
+      empty: assumed(Name, 'The sentence of an empty table: how records of this kind come there.'),
+      isCreated: flag('Whether `POST` on the path creates a record.'),
+      isListed: flag('Whether `GET` on the path lists the records.'),
+      isUpdated: flag('Whether `PATCH` on a record without states changes it.'),
+      names: list('The records of other kinds that a record names.', naming),
+      outcomes: assumed(Names, 'The outcomes that a record can be given. Empty: none.'),
+      lifecycle: optional(lifecycle, 'The states and transitions. Absent: the records have none.'),
+    }),
   ),
 })

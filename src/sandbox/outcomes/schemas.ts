@@ -4,19 +4,18 @@ import { areas } from '../../areas/index.js'
 import { PAYOUT_METHODS } from '../../areas/payout-links/methods.js'
 import { Amount, DebtorReference, Reference } from '../../core/domain/schemas.js'
 import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
-import { Count, Fidelity, Times } from '../schemas.js'
+import { Count, Fidelity, list, optional, rows, string, Times } from '../schemas.js'
 
 const outcomeMatch = Type.Object({
-  mandateReference: Type.Optional(assumed(Reference, 'The mandate of a collection.')),
-  debtorReference: Type.Optional(
-    assumed(DebtorReference, 'The debtor of a collection, as in its request, or by default from its mandate.'),
+  mandateReference: optional(Reference, 'The mandate of a collection.'),
+  debtorReference: optional(
+    DebtorReference,
+    'The debtor of a collection, as in its request, or by default from its mandate.',
   ),
-  collectionReference: Type.Optional(assumed(Reference, 'The reference of a collection.')),
-  payoutMethod: Type.Optional(assumed(OneOf(...PAYOUT_METHODS), 'The payout method of a payout link.')),
-  counterpartyReference: Type.Optional(assumed(Reference, 'The counterparty of a payout link.')),
-  amount: Type.Optional(
-    assumed(Amount, 'The amount of a collection or payout link. Compared as a number: `10.5` is `10.50`.'),
-  ),
+  collectionReference: optional(Reference, 'The reference of a collection.'),
+  payoutMethod: optional(OneOf(...PAYOUT_METHODS), 'The payout method of a payout link.'),
+  counterpartyReference: optional(Reference, 'The counterparty of a payout link.'),
+  amount: optional(Amount, 'The amount of a collection or payout link. Compared as a number: `10.5` is `10.50`.'),
 })
 const AnyOutcome = Type.Unsafe<OutcomeName>({
   type: 'string',
@@ -30,9 +29,9 @@ const OUTCOME_TIMES = 'The number of records to steer, or null for no limit.'
 export const OutcomeRequest = component(
   'OutcomeRequest',
   {
-    match: Type.Optional(assumed(outcomeMatch, `${OUTCOME_MATCH} Default: any record.`)),
+    match: optional(outcomeMatch, `${OUTCOME_MATCH} Default: any record.`),
     outcome: assumed(AnyOutcome, 'An outcome of `GET /_sandbox/outcomes`, such as `RETURNED-AM04`.'),
-    times: Type.Optional(assumed(Times, `${OUTCOME_TIMES} Default: 1.`)),
+    times: optional(Times, `${OUTCOME_TIMES} Default: 1.`),
   },
   { match: { mandateReference: 'MND-ACME-0013' }, outcome: 'RETURNED-AM04' },
 )
@@ -58,23 +57,15 @@ export const ArmedOutcome = component('ArmedOutcome', {
 })
 
 const outcome = {
-  outcome: assumed(Type.String(), 'The name of the outcome, for `POST /_sandbox/outcomes` and `PUT …/outcome`.'),
-  description: assumed(Type.String(), 'The effect on the record. D is the collection date.'),
+  outcome: string('The name of the outcome, for `POST /_sandbox/outcomes` and `PUT …/outcome`.'),
+  description: string('The effect on the record. D is the collection date.'),
   fidelity: Fidelity,
 }
 export const OutcomeTable = component('OutcomeTable', {
-  data: assumed(
-    Type.Array(
-      Type.Object({
-        debtorReference: assumed(
-          Type.String(),
-          'The `debtorReference` that selects the outcome in `POST /api/v1/direct-debit`.',
-        ),
-        ...outcome,
-      }),
-    ),
-    'The outcomes of collections.',
-  ),
-  payoutLinks: assumed(Type.Array(Type.Object(outcome)), 'The outcomes of payout links.'),
-  armed: assumed(Type.Array(ArmedOutcome), 'The armed outcomes in the order of arming, including spent ones.'),
+  data: rows('The outcomes of collections.', {
+    debtorReference: string('The `debtorReference` that selects the outcome in `POST /api/v1/direct-debit`.'),
+    ...outcome,
+  }),
+  payoutLinks: rows('The outcomes of payout links.', outcome),
+  armed: list('The armed outcomes in the order of arming, including spent ones.', ArmedOutcome),
 })

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { areaNames } from '../../areas/index.js'
 import { assumed, component, like, OneOf, titled } from '../../core/schemas.js'
+import { any, flag, optional, rows, string } from '../schemas.js'
 
 const NAME = '^[a-z][a-z0-9-]{0,63}$'
 const EXPECTED_NAME = 'up to 64 of a-z, 0-9 and -, the first a letter'
@@ -34,53 +35,38 @@ export const ScenarioParameters = titled(
 )
 
 export const ScenarioResult = component('ScenarioResult', {
-  name: assumed(Type.String(), 'The name of the scenario.'),
-  values: assumed(
-    Type.Any(),
-    'The values by name: parameters, and values from answers, such as the references of new records.',
-  ),
-  steps: assumed(
-    Type.Array(
-      Type.Object({
-        call: assumed(Type.String(), 'The operationId of the call.'),
-        answer: assumed(Type.Any(), 'The body of its answer.'),
-      }),
-    ),
-    'The calls that were made, in order.',
-  ),
+  name: string('The name of the scenario.'),
+  values: any('The values by name: parameters, and values from answers, such as the references of new records.'),
+  steps: rows('The calls that were made, in order.', {
+    call: string('The operationId of the call.'),
+    answer: any('The body of its answer.'),
+  }),
 })
 
 const scenario = {
-  name: assumed(Type.String(), 'The name of the scenario.'),
-  summary: assumed(Type.String(), 'The state that the scenario leaves.'),
-  title: Type.Optional(assumed(Type.String(), 'The label of a button that runs it. Absent: none.')),
-  movesClock: assumed(Type.Boolean(), 'Whether the scenario moves the clock of the client.'),
-  parameters: assumed(
-    Type.Array(
-      Type.Object({
-        name: assumed(Type.String(), 'The name of the parameter.'),
-        description: assumed(Type.String(), 'The meaning of the parameter.'),
-        default: assumed(
-          Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
-          'The value without the parameter; null: none.',
-        ),
-      }),
+  name: string('The name of the scenario.'),
+  summary: string('The state that the scenario leaves.'),
+  title: optional(Type.String(), 'The label of a button that runs it. Absent: none.'),
+  movesClock: flag('Whether the scenario moves the clock of the client.'),
+  parameters: rows('The parameters of the scenario. None is required.', {
+    name: string('The name of the parameter.'),
+    description: string('The meaning of the parameter.'),
+    default: assumed(
+      Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
+      'The value without the parameter; null: none.',
     ),
-    'The parameters of the scenario. None is required.',
-  ),
+  }),
 }
 export const ScenarioList = component('ScenarioList', {
-  data: assumed(Type.Array(Type.Object(scenario)), 'The scenarios by name.'),
+  data: rows('The scenarios by name.', scenario),
 })
 
 export const ScenarioDescription = component('Scenario', {
   ...scenario,
-  story: Type.Optional(
-    assumed(
-      Type.Array(Type.Any()),
-      'The steps in words, as the file has them, each with its `request`: `method`, `path`, `region` and `body`; null: the ' +
-        'scenario makes the step, with its number as `step`. Absent: the scenario has no story.',
-    ),
+  story: optional(
+    Type.Array(Type.Any()),
+    'The steps in words, as the file has them, each with its `request`: `method`, `path`, `region` and `body`; null: the ' +
+      'scenario makes the step, with its number as `step`. Absent: the scenario has no story.',
   ),
 })
 

@@ -11,7 +11,7 @@ import { Deprecation } from '../deprecations/schemas.js'
 import { Event } from '../events/schemas.js'
 import { FaultSnapshot } from '../faults/schemas.js'
 import { OutcomeSnapshot } from '../outcomes/schemas.js'
-import { Count, Counts, Position } from '../schemas.js'
+import { Count, Counts, list, members, optional, Position } from '../schemas.js'
 import { DEFAULT_SETTINGS, Settings } from '../settings/schemas.js'
 
 /** The service documents no state document: all of it is assumed. */
@@ -39,7 +39,7 @@ const stateful = <R extends TSchema>(title: string, record: R) =>
   Type.Array(
     component(title, {
       ...position,
-      timeline: assumed(Type.Array(Position), 'The `seq` of each event of the record, oldest first.'),
+      timeline: list('The `seq` of each event of the record, oldest first.', Position),
       record: assumed(record, 'The record.'),
     }),
   )
@@ -79,31 +79,25 @@ const snapshot = {
     Type.Array(OutcomeSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 armed outcomes' }),
     'The armed outcomes in the order of arming.',
   ),
-  ids: assumed(
-    Type.Object({
-      scope: assumed(Text(1, 1000), 'Separates the ids of tenants: a client id. A fork has the scope of its original.'),
-      counters: assumed(
-        Type.Unsafe<Record<string, number>>({
-          type: 'object',
-          maxProperties: 1000,
-          propertyNames: { maxLength: 64 },
-          additionalProperties: Count,
-          'x-expected': 'an object of at most 1000 counters',
-        }),
-        'The number of ids and random numbers so far, by purpose.',
-      ),
-    }),
-    'The state of the generator of ids and random numbers.',
-  ),
-  tokens: assumed(
-    Type.Object({
-      generation: assumed(Count, 'The generation of valid tokens. Tokens of an earlier generation are expired.'),
-    }),
-    'The state of the access tokens.',
-  ),
+  ids: members('The state of the generator of ids and random numbers.', {
+    scope: assumed(Text(1, 1000), 'Separates the ids of tenants: a client id. A fork has the scope of its original.'),
+    counters: assumed(
+      Type.Unsafe<Record<string, number>>({
+        type: 'object',
+        maxProperties: 1000,
+        propertyNames: { maxLength: 64 },
+        additionalProperties: Count,
+        'x-expected': 'an object of at most 1000 counters',
+      }),
+      'The number of ids and random numbers so far, by purpose.',
+    ),
+  }),
+  tokens: members('The state of the access tokens.', {
+    generation: assumed(Count, 'The generation of valid tokens. Tokens of an earlier generation are expired.'),
+  }),
   sequence: assumed(Count, 'The number of the latest record in the order of creation.'),
   ...snapshots,
-  events: assumed(Type.Array(Event), 'All events, oldest first.'),
+  events: list('All events, oldest first.', Event),
 }
 const example = {
   format: SNAPSHOT_FORMAT,
@@ -151,10 +145,11 @@ export type SeedRecords = Static<typeof SeedRecords>
 export const SeedRequest = Type.Unsafe<{ fixture?: string; records?: SeedRecords }>(
   Type.Object(
     {
-      fixture: Type.Optional(
-        assumed(Type.String(), 'The name of a fixture: `empty`, `demo`, or a file of the folder `SANDBOX_FIXTURES`.'),
+      fixture: optional(
+        Type.String(),
+        'The name of a fixture: `empty`, `demo`, or a file of the folder `SANDBOX_FIXTURES`.',
       ),
-      records: Type.Optional(assumed(SeedRecords, 'The records by kind.')),
+      records: optional(SeedRecords, 'The records by kind.'),
     },
     {
       title: 'SeedRequest',
