@@ -15,8 +15,8 @@ import { clearDeprecations, listDeprecations, replaceDeprecations } from './depr
 import { listEvents } from './events/routes.js'
 import { getEvidence } from './evidence/routes.js'
 import { armFault, clearFaults, listFaults, removeFault } from './faults/routes.js'
-import { listKinds } from './kinds/list.js'
-import { recordRoutes, searchRecords } from './kinds/routes.js'
+
+import { listKinds, recordRoutes, searchRecords } from './kinds/routes.js'
 import { armOutcome, clearOutcomes, listOutcomes, removeOutcome } from './outcomes/routes.js'
 import { checkLiveness, checkReadiness, getOpenApiDocument, getOverview } from './overview/routes.js'
 import { addRoutes } from './register.js'

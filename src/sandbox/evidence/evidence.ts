@@ -4,7 +4,7 @@ import type { Explained } from '../../core/records/stateful-repository.js'
 import { formatInstant } from '../../core/time/time.js'
 import { escapeControls } from '../../core/words.js'
 import type { Tenant } from '../../tenants/tenant.js'
-import type { NamedArea } from '../kinds/names.js'
+import type { Kind } from '../kinds/names.js'
 import { kinds } from '../kinds/names.js'
 import type { LoggedExchange } from '../request-log/exchange.js'
 
@@ -47,7 +47,7 @@ function mentionedIn(
   const latest = new Map(events.toReversed().map(event => [`${event.kind} ${event.reference}`, event]))
   const mentioned = [...latest.values()].filter(({ reference }) => text.includes(reference)).slice(0, MOST_RECORDS)
   return mentioned.flatMap(({ kind, reference }) => {
-    const { name } = kinds.find(area => area.kind === kind) as NamedArea
+    const { name } = kinds.find(each => each.kind === kind) as Kind
     const store = tenant[name] as unknown as StatefulStore
     // Bills of two regions can have one reference: each is explained.
     return store.find(reference).map(({ region }) => {
