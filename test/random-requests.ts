@@ -289,7 +289,7 @@ const faults = fc.oneof(
             headers: { password: 'x' },
           }),
           fc.constant({ kind: 'delay', distribution: 'uniform', min: 0, max: 900 }),
-          fc.constant({ kind: 'delay', ms: { distribution: 'lognormal', median: 50, sigma: 1, max: 1000 } }),
+          fc.constant({ kind: 'delay', distribution: 'lognormal', median: 50, sigma: 1, max: 1000 }),
           fc.constant({ kind: 'stale-token' }),
         ),
       )

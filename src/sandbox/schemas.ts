@@ -13,6 +13,9 @@ export const any = (description: string) => assumed(Type.Any(), description)
 /** A member that can be absent. */
 export const optional = <T extends TSchema>(schema: T, description: string) =>
   Type.Optional(assumed(schema, description))
+/** A member that can be absent from a request, and then has a default. */
+export const withDefault = <T extends TSchema>(member: T, value: string) =>
+  optional(member, `${member.description} Default: ${value}.`)
 /** An object with some members. */
 export const members = <P extends TProperties>(description: string, properties: P) =>
   assumed(Type.Object(properties), description)

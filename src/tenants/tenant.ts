@@ -148,18 +148,25 @@ export function createTenant(
     sequence = meta.sequence
   }
 
-  function attempt<T>(operation: () => T): T {
+  /** Returns a function that undoes all that changes from now on. */
+  function undoFromNow(): () => void {
     const before = meta()
     const changed = changes.length()
     const last = events.last()
-
-    try {
-      return operation()
-    } catch (error) {
+    return () => {
       // The clock first: its state has no scheduled work.
       restoreMeta(before)
       changes.undoTo(changed)
       events.truncate(last)
+    }
+  }
+
+  function attempt<T>(operation: () => T): T {
+    const undo = undoFromNow()
+    try {
+      return operation()
+    } catch (error) {
+      undo()
       throw error
     }
   }
@@ -182,6 +189,15 @@ export function createTenant(
     meta,
     /** Does an operation, or nothing: what it has changed is undone if it throws. */
     attempt,
+    /** Returns the result of an operation, and undoes what it has changed. */
+    tryOut<T>(operation: () => T): T {
+      const undo = undoFromNow()
+      try {
+        return operation()
+      } finally {
+        undo()
+      }
+    },
     /** Returns the records that have changed since the last call, as a database keeps them. */
     takeChanges: (): TenantRecord[] => changes.take().map(({ kind, entry }) => toRecord(kind as AreaName, entry)),
     /** Returns all records, likewise. */

@@ -15,7 +15,7 @@ function run({ effect, probability = 1 }: Pick<FaultRequest, 'effect' | 'probabi
   return { fault: faults.list()[0] as Fault, delays }
 }
 
-const delaysOf = (ms: Delay) => run({ effect: { kind: 'delay', ms } }).delays
+const delaysOf = (delay: Delay) => run({ effect: { kind: 'delay', ...delay } }).delays
 
 /** Asserts a number of hits, up to five standard deviations of a binomial distribution. */
 function assertShare(t: Test, hits: number, of: number, share: number) {

@@ -328,7 +328,7 @@ t.test('control plane, POST /faults: delays add up to one wait, and go with all 
     const reference = `MND-000${at}`
     await arm(client, { kind: 'delay', ms: 100 })
     await arm(client, effect)
-    await arm(client, { kind: 'delay', ms: { distribution: 'uniform', min: 30, max: 30 } })
+    await arm(client, { kind: 'delay', distribution: 'uniform', min: 30, max: 30 })
     const isWhole = ['error', 'stale-token'].includes(effect.kind)
     // A whole answer keeps the connection.
     const answer = attempt(port, create(client, reference, isWhole ? { connection: 'close' } : {}))

@@ -66,7 +66,7 @@ method('faults: arm, list, remove, clear', async (t, sandbox) => {
   const match = { method: 'GET', path: '/api/v1/mandates*', region: 'EU' } as const
   const armed = await faults.arm({ match, times: 2, effect: { kind: 'error', status: 503, retryAfter: 7 } })
   t.match(armed, { id: 'fault-1', times: 2, skip: 0, probability: 1, armedAt: MONDAY, state: 'armed', fired: 0 })
-  await faults.arm({ effect: { kind: 'delay', ms: { distribution: 'uniform', min: 0, max: 0 } } })
+  await faults.arm({ effect: { kind: 'delay', distribution: 'uniform', min: 0, max: 0 } })
   await faults.arm({ ttl: 'PT1H', times: null, skip: 1, probability: 0.5, effect: { kind: 'reset', when: 'after' } })
   const { status, headers } = await api(sandbox, 'GET', '/mandates', undefined, { token: await sandbox.token() })
   t.same([status, headers.get('retry-after')], [503, '7'])

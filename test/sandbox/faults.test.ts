@@ -57,7 +57,7 @@ t.test('control plane, POST /faults: tells what was given, as it was given', asy
     skip: 3,
     probability: 0.25,
     ttl: 'pt90m',
-    effect: { kind: 'delay', ms: { distribution: 'lognormal', median: 200, sigma: 0.5, max: 3000 } },
+    effect: { kind: 'delay', distribution: 'lognormal', median: 200, sigma: 0.5, max: 3000 },
   }
   const expected = {
     id: 'fault-1',
@@ -467,7 +467,7 @@ t.test('control plane, POST /faults: with a probability, a run repeats exactly w
   t.same([...new Set(once)].sort(), [200, 500])
 })
 
-t.test('control plane, POST /faults: a delay takes its time in three spellings', async t => {
+t.test('control plane, POST /faults: a delay takes its time, fixed or random', async t => {
   const waits: number[] = []
   const timers = {
     ...NO_WAIT,
@@ -479,16 +479,14 @@ t.test('control plane, POST /faults: a delay takes its time in three spellings',
   const client = await connect(build(t, { timers }))
   for (const effect of [
     { kind: 'delay', ms: 200 },
-    { kind: 'delay', ms: { distribution: 'uniform', min: 300, max: 300 } },
     { kind: 'delay', distribution: 'uniform', min: 400, max: 400 },
-    { kind: 'delay', ms: { distribution: 'lognormal', median: 500, sigma: 0, max: 1000 } },
     { kind: 'delay', distribution: 'lognormal', median: 600, sigma: 0, max: 1000 },
     { kind: 'delay', ms: 300_000 },
   ]) {
     t.same((await armed(t, client, effect)).effect, effect, 'told as it was given')
     t.equal((await client.get(MANDATES)).status, 200)
   }
-  t.same(waits, [200, 300, 400, 500, 600, 300_000])
+  t.same(waits, [200, 400, 600, 300_000])
 })
 
 // --------------------------------------------------------------------------------------------- state, fork and reset
@@ -608,13 +606,13 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
     [error(500), { 'effect.status': [399, 600, 200, 500.5, '500', null], 'effect.message': ['', 'x'.repeat(501), {}] }],
     [error(500), { 'effect.code': ['', 'lower', 'A B', '1A', 'A'.repeat(65), 42] }],
     [error(500), { 'effect.retryAfter': [-1, 86_401, 1.5, '1'] }],
-    [delay({}), { 'effect.ms': [-1, 300_001, 0.5, '200', null, [200]], 'effect.distribution': ['normal'] }],
+    [
+      delay({}),
+      { 'effect.ms': [-1, 300_001, 0.5, '200', null, [200], {}, uniform], 'effect.distribution': ['normal'] },
+    ],
     [delay(uniform), { 'effect.ms': [200], 'effect.min': [-1], 'effect.max': [0, 300_001], 'effect.wen': [1] }],
     [delay(uniform), { 'effect.median': [1], 'effect.sigma': [1] }],
-    [delay({ ms: uniform }), { 'effect.ms.distribution': ['normal'], 'effect.ms.max': [0, 300_001] }],
-    [delay({ ms: uniform }), { 'effect.ms.sigma': [1] }],
-    [delay(lognormal), { 'effect.sigma': [-0.1, 10.1], 'effect.median': [1.5] }],
-    [delay({ ms: lognormal }), { 'effect.ms.min': [1] }],
+    [delay(lognormal), { 'effect.sigma': [-0.1, 10.1], 'effect.median': [1.5], 'effect.min': [1] }],
     [{ kind: 'drop' }, { 'effect.when': ['during', null] }],
     [{ kind: 'reset' }, { 'effect.when': [''] }],
     [{ kind: 'dribble' }, { 'effect.ms': [-1, 300_001, uniform, {}] }],
@@ -634,12 +632,10 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
   await table(t, effect => send({ effect }), {
     [missing('effect.status')]: [{ kind: 'error' }],
     [missing('effect.ms')]: [delay({}), delay({ min, max }), { kind: 'dribble' }],
-    [missing('effect.ms.distribution')]: [delay({ ms: {} })],
     [missing('effect.max')]: [delay({ ...noBounds, min }), delay({ ...lognormal, max: undefined })],
     [missing('effect.min')]: [delay({ ...noBounds, max })],
     [missing('effect.median')]: [delay({ ...lognormal, median: undefined })],
     [missing('effect.sigma')]: [delay({ ...lognormal, sigma: undefined })],
-    [missing('effect.ms.max')]: [delay({ ms: { ...noBounds, min } })],
     [missing('effect.when')]: [{ kind: 'drop' }, { kind: 'reset' }],
     [missing('effect.patch')]: [{ kind: 'patch' }],
     [missing('effect.patch.0.path')]: [{ kind: 'patch', patch: [{ op: 'remove' }] }],
@@ -647,7 +643,7 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
       kind: 'patch',
       patch: [REMOVAL, { op, path: '/status' }],
     })),
-    [invalid('effect.ms')]: [delay({ ms: uniform, max: 3 })],
+    [invalid('effect.ms')]: [delay({ ...uniform, ms: 1 })],
   })
   t.same(await listed(client), [])
 })
@@ -677,9 +673,9 @@ t.test('control plane, POST /faults: a member of an effect that belongs to anoth
     await holds(
       t,
       others.map(name => {
-        // A delay has either ms or a distribution: there, ms is wrong.
-        const isBoth = kind === 'delay' && ['distribution', 'min', 'max', 'median', 'sigma'].includes(name)
-        return [{ ...effect, [name]: all[name] }, invalid(isBoth ? 'effect.ms' : `effect.${name}`)]
+        // A distribution requires its own members.
+        const isRandom = kind === 'delay' && name === 'distribution'
+        return [{ ...effect, [name]: all[name] }, isRandom ? missing('effect.min') : invalid(`effect.${name}`)]
       }),
       wrong => arm(client, { effect: wrong }),
     )

@@ -106,7 +106,7 @@ async function stock(client: Client) {
   )
   await ok(client.control('PUT', '/settings', SETTINGS))
   await ok(client.control('PUT', '/deprecations', { data: [DEPRECATION] }))
-  const delay = { kind: 'delay', ms: { distribution: 'uniform', min: 1, max: 2 } }
+  const delay = { kind: 'delay', distribution: 'uniform', min: 1, max: 2 }
   const spelled = { kind: 'delay', distribution: 'lognormal', median: 1, sigma: 0.5, max: 9 }
   const error = { kind: 'error', status: 503, headers: { 'x-a': 'b' } }
   for (const fault of [

@@ -35,7 +35,7 @@ export const advanceClock = call({
   body: schemas.ClockAdvance,
   response: schemas.ClockAdvanced,
   handle: ({ tenant, body }) =>
-    body.dryRun === true ? tryOut(tenant(), () => advance(tenant(), body)) : advance(tenant(), body),
+    body.dryRun === true ? tenant().tryOut(() => advance(tenant(), body)) : advance(tenant(), body),
 })
 
 export const listUpcoming = call({
@@ -53,20 +53,6 @@ const clockOf = ({ clock }: Tenant) => ({
   mode: clock.mode(),
   rate: clock.rate(),
 })
-
-/** Returns the result of some work on a tenant, and undoes the work. */
-function tryOut<T>(tenant: Tenant, work: () => T): T {
-  let done: { readonly result: T } | undefined
-  try {
-    tenant.attempt(() => {
-      done = { result: work() }
-      throw done
-    })
-  } catch (error) {
-    if (error !== done) throw error
-  }
-  return (done as { readonly result: T }).result
-}
 
 /** The maximum number of transitions in an answer. */
 const MOST_TRANSITIONS = 10_000

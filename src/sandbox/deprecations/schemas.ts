@@ -1,27 +1,24 @@
 import { Type } from '@sinclair/typebox'
 import { assumed, component, Moment, Text } from '../../core/schemas.js'
-import { list, optional } from '../schemas.js'
-
-const DEPRECATED_SINCE = 'The start of the deprecation on the clock of the tenant.'
-const GONE_AFTER_SUNSET = 'Whether the operation answers 410 OPERATION_SUNSET from `sunset` on.'
+import { list, optional, withDefault } from '../schemas.js'
 
 const deprecation = {
   operation: assumed(
     Text(1, 200),
     'The method and the path of the operation, such as `GET /api/v1/mandates/{mandateReference}`.',
   ),
-  deprecatedSince: assumed(Moment, DEPRECATED_SINCE),
+  deprecatedSince: assumed(Moment, 'The start of the deprecation on the clock of the tenant.'),
   sunset: optional(Moment, 'The end of the operation on the clock of the tenant, not before `deprecatedSince`.'),
-  goneAfterSunset: assumed(Type.Boolean({ 'x-expected': 'true or false' }), GONE_AFTER_SUNSET),
+  goneAfterSunset: assumed(
+    Type.Boolean({ 'x-expected': 'true or false' }),
+    'Whether the operation answers 410 OPERATION_SUNSET from `sunset` on. It requires `sunset`.',
+  ),
 }
 export const Deprecation = component('Deprecation', deprecation)
 export const DeprecationRequest = component('DeprecationRequest', {
   ...deprecation,
-  deprecatedSince: optional(Moment, `${DEPRECATED_SINCE} Default: now.`),
-  goneAfterSunset: optional(
-    deprecation.goneAfterSunset,
-    `${GONE_AFTER_SUNSET} It requires \`sunset\`. Default: false.`,
-  ),
+  deprecatedSince: withDefault(deprecation.deprecatedSince, 'now'),
+  goneAfterSunset: withDefault(deprecation.goneAfterSunset, 'false'),
 })
 
 export const DeprecationList = component('DeprecationList', {

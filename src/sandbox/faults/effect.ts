@@ -3,7 +3,7 @@ export type When = 'before' | 'after'
 
 /** The delay of an answer: milliseconds, or a distribution of them. */
 export type Delay =
-  | number
+  | { readonly ms: number }
   | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
   | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
 
@@ -23,7 +23,7 @@ export type Effect =
       readonly retryAfter?: number
       readonly headers?: Readonly<Record<string, string>>
     }
-  | ({ readonly kind: 'delay' } & ({ readonly ms: Delay } | Exclude<Delay, number>))
+  | ({ readonly kind: 'delay' } & Delay)
   | { readonly kind: 'drop' | 'reset'; readonly when: When }
   | { readonly kind: 'truncate' | 'garbage' | 'stale-token' }
   | { readonly kind: 'dribble'; readonly ms: number }

@@ -2,31 +2,13 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/domain/regions.js'
 import { assumed, component, Duration, Moment, OneOf, Text } from '../../core/schemas.js'
-import { Count, list, optional, Times } from '../schemas.js'
-import type { Delay, Effect, EffectKind } from './effect.js'
+import { Count, list, optional, range, Times, withDefault } from '../schemas.js'
+import type { Effect, EffectKind } from './effect.js'
 
 /** The longest delay of a fault, and of all faults of one request together, in milliseconds. */
 export const LONGEST_DELAY_MS = 300_000
 
-const Milliseconds = Type.Integer({
-  minimum: 0,
-  maximum: LONGEST_DELAY_MS,
-  'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}`,
-})
-
-const distribution = {
-  distribution: optional(
-    OneOf('uniform', 'lognormal'),
-    'The distribution of a random delay. uniform requires `min` and `max`; lognormal requires `median`, `sigma` and `max`.',
-  ),
-  min: optional(Milliseconds, 'The minimum of a uniform delay, in milliseconds.'),
-  max: optional(Milliseconds, 'The maximum of a random delay, in milliseconds.'),
-  median: optional(Milliseconds, 'The median of a lognormal delay, in milliseconds.'),
-  sigma: optional(
-    Type.Number({ minimum: 0, maximum: 10, 'x-expected': 'a number from 0 to 10' }),
-    'The standard deviation of the logarithm of a lognormal delay.',
-  ),
-}
+const Milliseconds = range(0, LONGEST_DELAY_MS)
 
 const ExtraHeaders = Type.Unsafe<Record<string, string>>({
   type: 'object',
@@ -78,10 +60,7 @@ const effect = Type.Unsafe<Effect>(
       `${EFFECT_KINDS.map(kind => `${kind}: ${EFFECTS[kind]}.`).join(' ')} ` +
         'With delay, truncate, garbage, dribble and patch, the request is applied.',
     ),
-    status: optional(
-      Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' }),
-      'The status of an error. Required with error.',
-    ),
+    status: optional(range(400, 599), 'The status of an error. Required with error.'),
     code: optional(
       Type.String({
         pattern: '^[A-Z][A-Z0-9_]{0,63}$',
@@ -91,7 +70,7 @@ const effect = Type.Unsafe<Effect>(
     ),
     message: optional(Text(1, 500), 'The message of an error. Default: a text with the status.'),
     retryAfter: optional(
-      Type.Integer({ minimum: 0, maximum: 86_400, 'x-expected': 'seconds, an integer from 0 to 86400' }),
+      range(0, 86_400),
       'The header `Retry-After` of an error, in seconds. Default: 1 with the status 429, otherwise none.',
     ),
     headers: optional(
@@ -99,17 +78,21 @@ const effect = Type.Unsafe<Effect>(
       'Additional headers of an error, by name. Those of the server itself are refused, such as `content-length`.',
     ),
     ms: optional(
-      Type.Unsafe<Delay>({
-        ...Type.Object(distribution),
-        type: ['integer', 'object'],
-        minimum: 0,
-        maximum: LONGEST_DELAY_MS,
-        'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}, or for a delay a distribution of them`,
-      }),
+      Milliseconds,
       'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
-        'A delay requires `ms` or a distribution, which can be here or next to `kind`.',
+        'A delay requires `ms` or `distribution`.',
     ),
-    ...distribution,
+    distribution: optional(
+      OneOf('uniform', 'lognormal'),
+      'The distribution of a random delay. uniform requires `min` and `max`; lognormal requires `median`, `sigma` and `max`.',
+    ),
+    min: optional(Milliseconds, 'The minimum of a uniform delay, in milliseconds.'),
+    max: optional(Milliseconds, 'The maximum of a random delay, in milliseconds.'),
+    median: optional(Milliseconds, 'The median of a lognormal delay, in milliseconds.'),
+    sigma: optional(
+      Type.Number({ minimum: 0, maximum: 10, 'x-expected': 'a number from 0 to 10' }),
+      'The standard deviation of the logarithm of a lognormal delay.',
+    ),
     when: optional(
       OneOf('before', 'after'),
       'Required with drop and reset. before: the request is not applied. after: the request is applied, and only the ' +
@@ -132,63 +115,53 @@ const match = component('FaultMatch', {
   region: optional(OneOf(...REGIONS), 'Only requests of this region. A token request has none. Default: any.'),
 })
 
-const Probability = Type.Number({
-  exclusiveMinimum: 0,
-  maximum: 1,
-  'x-expected': 'a number above 0 and at most 1',
-})
-
-const FAULT_TIMES = 'The number of requests on which the fault fires, or null for no limit.'
-const FAULT_SKIP = 'The number of matching requests that pass first.'
-const FAULT_PROBABILITY = 'The probability that the fault fires on a matching request, above 0 and at most 1.'
-const FAULT_TTL = 'The lifetime of the fault in real time, such as PT5M.'
-const FAULT_EFFECT = 'The effect of the fault on a request.'
-
-const faultRequest = {
-  match: optional(match, 'The requests that the fault applies to. Default: all requests, including token requests.'),
-  times: optional(Times, `${FAULT_TIMES} Default: 1.`),
-  skip: optional(
-    Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-expected': 'an integer from 0 to 1000000' }),
-    `${FAULT_SKIP} Default: 0.`,
+/** The members of a fault that its request has, too. */
+const given = {
+  match: assumed(match, 'The requests that the fault applies to. An empty object matches all.'),
+  times: assumed(Times, 'The number of requests on which the fault fires, or null for no limit.'),
+  skip: assumed(range(0, 1_000_000), 'The number of matching requests that pass first.'),
+  probability: assumed(
+    Type.Number({ exclusiveMinimum: 0, maximum: 1, 'x-expected': 'a number above 0 and at most 1' }),
+    'The probability that the fault fires on a matching request, above 0 and at most 1. The same seed and requests give ' +
+      'the same result.',
   ),
-  probability: optional(
-    Probability,
-    `${FAULT_PROBABILITY} The same seed and requests give the same result. Default: 1.`,
-  ),
-  ttl: optional(Duration, `${FAULT_TTL} Default: no end.`),
-  effect: assumed(effect, FAULT_EFFECT),
+  ttl: optional(Duration, 'The lifetime of the fault in real time, such as PT5M.'),
+  effect: assumed(effect, 'The effect of the fault on a request.'),
 }
-export const FaultRequest = component('FaultRequest', faultRequest, {
-  match: { path: '/api/v1/direct-debit*' },
-  times: 2,
-  effect: { kind: 'error', status: 503, retryAfter: 3 },
-})
+export const FaultRequest = component(
+  'FaultRequest',
+  {
+    match: withDefault(given.match, 'all requests, including token requests'),
+    times: withDefault(given.times, '1'),
+    skip: withDefault(given.skip, '0'),
+    probability: withDefault(given.probability, '1'),
+    ttl: withDefault(given.ttl, 'no end'),
+    effect: given.effect,
+  },
+  {
+    match: { path: '/api/v1/direct-debit*' },
+    times: 2,
+    effect: { kind: 'error', status: 503, retryAfter: 3 },
+  },
+)
 
 /** A fault in the state document. */
-const faultSnapshot = {
+const snapshot = {
   id: assumed(Text(1, 64), 'The id of the fault.'),
-  match: assumed(match, 'The requests that the fault applies to. An empty object matches all.'),
-  times: assumed(
-    Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, 'x-expected': 'an integer, or null' }),
-    FAULT_TIMES,
-  ),
-  skip: assumed(Count, FAULT_SKIP),
-  probability: assumed(Probability, FAULT_PROBABILITY),
-  ttl: optional(Duration, FAULT_TTL),
-  effect: assumed(effect, FAULT_EFFECT),
+  ...given,
   armedAt: assumed(Moment, 'The time of the tenant at which the fault was armed.'),
   expiresAt: optional(Type.Integer(), 'The end of `ttl`: real time, in milliseconds since 1970-01-01T00:00:00Z.'),
   seen: assumed(Count, 'The number of matching requests, including those on which the fault did not fire.'),
   fired: assumed(Count, 'The number of requests on which the fault fired.'),
 }
-export const FaultSnapshot = component('FaultSnapshot', faultSnapshot)
+export const FaultSnapshot = component('FaultSnapshot', snapshot)
 
 /** A fault as the control plane returns it. */
 export const Fault = component('Fault', {
-  ...faultSnapshot,
+  ...snapshot,
   // Returned as given: serialising by schema would leave members out or add them.
-  match: assumed(Type.Unsafe<Static<typeof match>>({}), faultSnapshot.match.description),
-  effect: assumed(Type.Unsafe<Effect>({}), FAULT_EFFECT),
+  match: assumed(Type.Unsafe<Static<typeof match>>({}), given.match.description),
+  effect: assumed(Type.Unsafe<Effect>({}), given.effect.description),
   state: assumed(
     OneOf('armed', 'spent', 'expired'),
     'armed: the fault can fire. spent: it has fired `times` times. expired: its `ttl` is over.',

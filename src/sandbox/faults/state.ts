@@ -6,11 +6,11 @@ import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Operation } from '../../http/operations.js'
 import { createArmedList } from '../armed/state.js'
-import type { Delay, Effect, EffectKind, PatchOperation } from './effect.js'
+import type { Delay, Effect } from './effect.js'
 import type * as schemas from './schemas.js'
-import { EFFECT_KINDS, LONGEST_DELAY_MS } from './schemas.js'
+import { LONGEST_DELAY_MS } from './schemas.js'
 
-export type { Delay, Effect, EffectKind }
+export type { Delay, Effect }
 
 /** The request that arms a fault. */
 export type FaultRequest = Static<typeof schemas.FaultRequest>
@@ -105,7 +105,7 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
     seen > skip && (probability === 1 || ids.fraction('fault') < probability)
 
   function sample(delay: Delay): number {
-    if (typeof delay === 'number') return delay
+    if ('ms' in delay) return delay.ms
     if (delay.distribution === 'uniform') {
       return Math.round(delay.min + ids.fraction('fault') * (delay.max - delay.min))
     }
@@ -161,7 +161,7 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
         if (!isArmedFor(fault, request, realNow) || (!isDelay && effect !== null)) return fault
         const seen = fault.seen + 1
         if (!fires(fault, seen)) return { ...fault, seen }
-        if (fault.effect.kind === 'delay') delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect)
+        if (fault.effect.kind === 'delay') delay += sample(fault.effect)
         else effect = fault.effect
         const counted = { ...fault, seen, fired: fault.fired + 1 }
         fired.push(counted)
@@ -173,12 +173,15 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
   }
 }
 
-/** The required and the optional members of each kind of effect, without `kind`. */
-const MEMBERS: Readonly<
-  Record<EffectKind, { readonly required: readonly string[]; readonly optional?: readonly string[] }>
-> = {
+/** The members that an object of a kind must have, and those that it can have. */
+type Kinds = Readonly<Record<string, { readonly required: readonly string[]; readonly optional?: readonly string[] }>>
+
+/** The members of each kind of effect, without `kind`. A random delay has the kind of its distribution. */
+const EFFECT_MEMBERS: Kinds = {
   error: { required: ['status'], optional: ['code', 'message', 'retryAfter', 'headers'] },
-  delay: { required: [], optional: ['ms', 'distribution', 'min', 'max', 'median', 'sigma'] },
+  delay: { required: ['ms'] },
+  uniform: { required: ['distribution', 'min', 'max'] },
+  lognormal: { required: ['distribution', 'median', 'sigma', 'max'] },
   drop: { required: ['when'] },
   reset: { required: ['when'] },
   truncate: { required: [] },
@@ -188,35 +191,36 @@ const MEMBERS: Readonly<
   patch: { required: ['patch'] },
 }
 
-/** Checks the members of an effect. The schema has checked their types. @throws MISSING_FIELD, INVALID_FIELD */
-function assertValidEffect(effect: Effect): void {
-  const { required, optional = [] } = MEMBERS[effect.kind]
-  for (const name of required) {
-    if (!(name in effect)) throw errors.missing(`effect.${name}`, `effect.${name} is required with ${effect.kind}.`)
-  }
-  const excess = Object.keys(effect).find(
-    name => name !== 'kind' && !required.includes(name) && !optional.includes(name),
-  )
-  if (excess !== undefined) {
-    const kinds = EFFECT_KINDS.filter(kind =>
-      [MEMBERS[kind].required, MEMBERS[kind].optional ?? []].flat().includes(excess),
-    )
-    throw errors.invalid(`effect.${excess}`, `effect.${excess} goes with ${kinds.join(', ')}, not with ${effect.kind}.`)
-  }
-  if (effect.kind === 'error') assertValidHeaders(effect)
-  if (effect.kind === 'delay') assertValidDelay(effect)
-  if (effect.kind === 'patch') effect.patch.forEach(assertValidOperation)
-  if (effect.kind === 'dribble' && typeof effect.ms !== 'number') {
-    throw errors.invalid('effect.ms', 'effect.ms of dribble must be an integer.')
-  }
+/** The members of each operation of a patch, without `op` and `path`. */
+const OPERATION_MEMBERS: Kinds = {
+  add: { required: ['value'] },
+  replace: { required: ['value'] },
+  remove: { required: [] },
 }
 
-function assertValidOperation(operation: PatchOperation, at: number): void {
-  const field = `effect.patch.${at}.value`
-  const { op } = operation
-  const hasValue = Object.hasOwn(operation, 'value')
-  if (op === 'remove' && hasValue) throw errors.invalid(field, 'remove takes no value.')
-  if (op !== 'remove' && !hasValue) throw errors.missing(field, `${field} is required with ${op}.`)
+/** Refuses an object that lacks a member of its kind, or has one of another kind. @throws MISSING_FIELD, INVALID_FIELD */
+function assertMembers(path: string, kinds: Kinds, kind: string, object: object): void {
+  const membersOf = (kind: string) => [...(kinds[kind]?.required ?? []), ...(kinds[kind]?.optional ?? [])]
+  const missing = kinds[kind]?.required.find(name => !(name in object))
+  if (missing !== undefined) throw errors.missing(`${path}.${missing}`, `${missing} is required with ${kind}.`)
+  const excess = Object.keys(object).find(name => !membersOf(kind).includes(name))
+  if (excess === undefined) return
+  const others = Object.keys(kinds).filter(kind => membersOf(kind).includes(excess))
+  throw errors.invalid(`${path}.${excess}`, `${excess} goes with ${others.join(', ')}, not with ${kind}.`)
+}
+
+/** Checks the members of an effect. The schema has checked their types. @throws MISSING_FIELD, INVALID_FIELD */
+function assertValidEffect(effect: Effect): void {
+  const { kind, ...members } = effect
+  const { distribution = kind } = members as { distribution?: string }
+  assertMembers('effect', EFFECT_MEMBERS, kind === 'delay' ? distribution : kind, members)
+  if (effect.kind === 'error') assertValidHeaders(effect)
+  if ('min' in effect && effect.max < effect.min) throw errors.invalid('effect.max', 'max must not be below min.')
+  if (effect.kind === 'patch') {
+    for (const [at, { op, path: _path, ...members }] of effect.patch.entries()) {
+      assertMembers(`effect.patch.${at}`, OPERATION_MEMBERS, op, members)
+    }
+  }
 }
 
 /** Headers of message framing and of the server itself, which a fault cannot set. */
@@ -244,27 +248,6 @@ function assertValidHeaders({ retryAfter, headers = {} }: Extract<Effect, { kind
     if (seen.has(name)) throw errors.invalid(field, `${name} is given twice.`)
     seen.add(name)
   }
-}
-
-function assertValidDelay(effect: object): void {
-  const isNested = 'ms' in effect
-  const path = isNested ? 'effect.ms' : 'effect'
-  const delay = (isNested ? effect.ms : effect) as Exclude<Delay, number>
-  if (isNested && Object.keys(effect).length > 2) {
-    throw errors.invalid('effect.ms', 'Give either ms or a distribution.')
-  }
-  if (typeof delay === 'number') return
-  if (delay.distribution === undefined) {
-    throw errors.missing(isNested ? 'effect.ms.distribution' : 'effect.ms', 'A delay needs ms, or a distribution.')
-  }
-  const names = delay.distribution === 'uniform' ? ['min', 'max'] : ['median', 'sigma', 'max']
-  for (const name of names) {
-    if (!(name in delay)) throw errors.missing(`${path}.${name}`, `${name} is required with ${delay.distribution}.`)
-  }
-  const excess = ['min', 'median', 'sigma'].find(name => name in delay && !names.includes(name))
-  if (excess !== undefined) throw errors.invalid(`${path}.${excess}`, `${delay.distribution} takes no ${excess}.`)
-  const least = delay.distribution === 'uniform' ? delay.min : 0
-  if (delay.max < least) throw errors.invalid(`${path}.max`, 'max must not be below min.')
 }
 
 /**

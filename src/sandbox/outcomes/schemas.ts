@@ -4,7 +4,7 @@ import { areas } from '../../areas/index.js'
 import { PAYOUT_METHODS } from '../../areas/payout-links/methods.js'
 import { Amount, DebtorReference, Reference } from '../../core/domain/schemas.js'
 import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
-import { Count, Fidelity, list, optional, rows, string, Times } from '../schemas.js'
+import { Count, Fidelity, list, optional, rows, string, Times, withDefault } from '../schemas.js'
 
 const outcomeMatch = Type.Object({
   mandateReference: optional(Reference, 'The mandate of a collection.'),
@@ -23,33 +23,29 @@ const AnyOutcome = Type.Unsafe<OutcomeName>({
   'x-expected': 'an outcome of GET /_sandbox/outcomes, such as RETURNED-AM04',
 })
 
-const OUTCOME_MATCH = 'The fields that a new record must have. All of them must be equal.'
-const OUTCOME_TIMES = 'The number of records to steer, or null for no limit.'
-
-export const OutcomeRequest = component(
-  'OutcomeRequest',
-  {
-    match: optional(outcomeMatch, `${OUTCOME_MATCH} Default: any record.`),
-    outcome: assumed(AnyOutcome, 'An outcome of `GET /_sandbox/outcomes`, such as `RETURNED-AM04`.'),
-    times: optional(Times, `${OUTCOME_TIMES} Default: 1.`),
-  },
-  { match: { mandateReference: 'MND-ACME-0013' }, outcome: 'RETURNED-AM04' },
-)
-
 /** An armed outcome in the state document. */
-const outcomeSnapshot = {
+const snapshot = {
   id: assumed(Text(1, 64), 'The id of the armed outcome.'),
-  match: assumed(outcomeMatch, OUTCOME_MATCH),
-  outcome: assumed(AnyOutcome, 'The outcome of the steered records.'),
-  times: assumed(Times, OUTCOME_TIMES),
+  match: assumed(outcomeMatch, 'The fields that a new record must have. All of them must be equal.'),
+  outcome: assumed(AnyOutcome, 'An outcome of `GET /_sandbox/outcomes`, such as `RETURNED-AM04`.'),
+  times: assumed(Times, 'The number of records to steer, or null for no limit.'),
   armedAt: assumed(Moment, 'The time of the tenant at which the outcome was armed.'),
   fired: assumed(Count, 'The number of steered records.'),
 }
-export const OutcomeSnapshot = Type.Object(outcomeSnapshot)
+export const OutcomeRequest = component(
+  'OutcomeRequest',
+  {
+    match: withDefault(snapshot.match, 'any record'),
+    outcome: snapshot.outcome,
+    times: withDefault(snapshot.times, '1'),
+  },
+  { match: { mandateReference: 'MND-ACME-0013' }, outcome: 'RETURNED-AM04' },
+)
+export const OutcomeSnapshot = Type.Object(snapshot)
 
 /** An armed outcome as the control plane returns it. */
 export const ArmedOutcome = component('ArmedOutcome', {
-  ...outcomeSnapshot,
+  ...snapshot,
   state: assumed(
     OneOf('armed', 'spent'),
     'armed: the outcome can steer a record. spent: it has steered `times` records.',
