@@ -10,7 +10,7 @@ const LAYERS = [
   'areas/(?:area\\.ts|[^/]+/)',
   'areas/index\\.ts',
   // The parts of a feature that tenants and storage hold.
-  'sandbox/(?:schemas|[^/]+/(?:state|schemas|apply|effect|exchange|named-records|names))\\.ts',
+  'sandbox/(?:schemas|[^/]+/(?:state|schemas|apply|effect|exchange|names))\\.ts',
   'tenants/',
   'storage/',
   'sandbox/',

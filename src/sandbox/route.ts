@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
 import { JSON_TYPE } from '../http/error-handler.js'
 import type { Operation } from '../http/operations.js'
+import type { Timers } from '../http/timers.js'
 import type { Documents } from '../openapi/documents.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
 import type { Storage } from '../storage/storage.js'
@@ -33,8 +34,7 @@ export interface ControlPlane {
   readonly documents: Documents
   /** Returns the real time in milliseconds. */
   now(): number
-  /** Returns real milliseconds since some moment, to measure a wait. A test can fake `now`. */
-  elapsed(): number
+  readonly timers: Timers
   isClosing(): boolean
 }
 

@@ -39,7 +39,6 @@ export interface SandboxOptions extends TenantRegistryOptions {
 
 /** Everything in a server except its routes: the tenants, and the records of their requests. */
 export interface Sandbox extends ControlPlane, Tenants {
-  readonly timers: Timers
   /** Whether other servers use the database, too. */
   readonly isShared: boolean
 }
@@ -53,8 +52,8 @@ export function createSandbox(app: FastifyInstance, options: SandboxOptions): Sa
     now = realNow,
     scenarios = createScenarios(OWN_FIXTURES),
   } = options
-  const waiters = createEventWaiters(timers)
-  const requestWaiters = createEventWaiters(timers)
+  const waiters = createEventWaiters()
+  const requestWaiters = createEventWaiters()
   function changed(clientId?: string) {
     for (const each of [waiters, requestWaiters]) clientId === undefined ? each.lookAgain() : each.wake(clientId)
   }
@@ -89,7 +88,6 @@ export function createSandbox(app: FastifyInstance, options: SandboxOptions): Sa
     operations: collectOperations(app),
     documents: createDocuments(documented, serviceTags(), () => examplesOf(tenants)),
     isShared: database?.isShared === true,
-    elapsed: timers.elapsed,
     isClosing: () => app.shutdown.hasBegun,
   }
 }

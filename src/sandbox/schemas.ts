@@ -9,7 +9,8 @@ import { toWords } from '../core/words.js'
 export const string = (description: string) => assumed(Type.String(), description)
 export const integer = (description: string) => assumed(Type.Integer(), description)
 export const flag = (description: string) => assumed(Type.Boolean(), description)
-export const any = (description: string) => assumed(Type.Any(), description)
+/** Any value, which is serialized as it is. */
+export const any = <T = unknown>(description: string) => assumed(Type.Unsafe<T>({}), description)
 /** A member that can be absent. */
 export const optional = <T extends TSchema>(schema: T, description: string) =>
   Type.Optional(assumed(schema, description))

@@ -1,7 +1,11 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import type { FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Event } from '../../src/core/records/events.js'
 import { createEventWaiters } from '../../src/sandbox/events/waiters.js'
+import { longPoll } from '../../src/sandbox/long-poll.js'
+import type { Storage } from '../../src/storage/storage.js'
+import type { TenantRegistry } from '../../src/tenants/registry.js'
 import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
@@ -219,21 +223,36 @@ t.test('control plane, Wait for an event: an event that its filters keep out doe
   t.same(seqs(await byKind.answer), [4])
 })
 
-t.test('control plane, Wait for an event: a wait looks each minute, and after a failure', async t => {
+/** A wait of a minute that looks again after half of it, with a database that a test lets answer. */
+function manualWait(refresh: Storage['refresh']) {
   const time = manualTime()
+  const waiters = createEventWaiters()
+  const socket = new EventEmitter()
+  const answer = longPoll(
+    {
+      ...{ client: 'acme', seconds: 60, waiters, timers: time.timers, isClosing: () => false },
+      request: { raw: { socket } } as unknown as FastifyRequest,
+      registry: { has: () => true } as unknown as TenantRegistry,
+      storage: { refresh } as unknown as Storage,
+    },
+    () => 30_000,
+  )
+  return { time, waiters, socket, answer }
+}
+
+t.test('control plane, Wait for an event: a wait looks again after a failure, until it is over', async t => {
   const refreshed: ((error?: Error) => void)[] = []
-  const { wait } = createEventWaiters(time.timers)
-  const look = () => Infinity
-  const { cancel } = wait('acme', look, (_client, done) => void refreshed.push(done))
-  time.pass(59_999)
-  t.equal(refreshed.length, 0)
-  time.pass(1)
-  t.equal(refreshed.length, 1)
-  refreshed[0]?.(new Error('The database is away.'))
-  time.pass(1000)
-  t.equal(refreshed.length, 2)
-  cancel()
-  refreshed[1]?.(new Error('The database is away.'))
+  const { time, answer } = manualWait((_client, done) => void refreshed.push(done))
+  const away = new Error('The database is away.')
+  for (const [at, milliseconds] of [30_000, 1000, 29_000].entries()) {
+    time.pass(milliseconds - 1)
+    t.equal(refreshed.length, at)
+    time.pass(1)
+    t.equal(refreshed.length, at + 1)
+    if (at !== 1) refreshed[at]?.(away)
+    else refreshed[at]?.()
+  }
+  await t.rejects(answer, away)
   t.equal(time.pending, 0)
 })
 
@@ -325,12 +344,9 @@ t.test('control plane, GET /events: when the server closes, waiting calls are an
 })
 
 t.test('control plane, GET /events: a wait that looks again while the database is away has one timer', async t => {
-  const time = manualTime()
-  const waiters = createEventWaiters(time.timers)
-  const look = () => 1000
-  const wait = waiters.wait('acme', look, (_, done) => done(new Error('injected')))
+  const { time, waiters, socket } = manualWait((_client, done) => done(new Error('injected')))
   for (let count = 0; count < 3; count++) waiters.lookAgain()
   t.equal(time.pending, 1)
-  wait.cancel()
+  socket.emit('close')
   t.equal(time.pending, 0)
 })

@@ -159,7 +159,7 @@ t.test('control plane, GET /requests: a call ends with its connection', async t 
 /** A wait for a log that a test changes, and holds up or makes fail while it is read. */
 function manualWait(query: { after?: number; wait: number }) {
   const time = manualTime()
-  const waiters = createEventWaiters(time.timers)
+  const waiters = createEventWaiters()
   const log = { life: 1, last: 0, reads: 0, isInMemory: true, held: Promise.resolve() }
   const requestLog = {
     isShared: true,
@@ -173,7 +173,7 @@ function manualWait(query: { after?: number; wait: number }) {
   } as unknown as RequestLog
   const found: number[] = []
   const answer = awaitRequest('acme', query, { raw: { socket: new EventEmitter() } } as unknown as FastifyRequest, {
-    ...{ requestLog, requestWaiters: waiters, elapsed: time.now, isClosing: () => false },
+    ...{ requestLog, requestWaiters: waiters, timers: time.timers, isClosing: () => false },
     registry: { has: () => log.isInMemory } as unknown as TenantRegistry,
     storage: {
       refresh(_client: string, done: () => void) {
@@ -225,7 +225,10 @@ t.test('control plane, GET /requests: one that comes while the log is read is fo
   log.held = new Promise(resolve => {
     release = resolve
   })
-  for (const last of [5, 6, 7]) {
+  log.last = 5
+  wake()
+  await settle()
+  for (const last of [6, 7]) {
     log.last = last
     wake()
   }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Static } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
@@ -13,44 +14,15 @@ import {
   maskUnparsed,
   parseMasked,
 } from '../../http/masking.js'
-import { originForm, pathOf } from '../../http/url.js'
+import { isDecodable, originForm, pathOf } from '../../http/url.js'
 import type { Effect } from '../faults/state.js'
 import { isCutOff } from '../faults/state.js'
-import type { NamedRecord } from './named-records.js'
-import { recordsOf } from './named-records.js'
+import { kinds } from '../kinds/names.js'
+import type { LoggedRequest } from './schemas.js'
 
 /** A request of the app under test and its answer (control plane, Shapes). Secrets and tokens are masked. */
-export interface LoggedExchange {
-  readonly seq: number
-  /** YYYY-MM-DDThh:mm:ssZ, of the tenant. */
-  readonly at: string
-  /** The real time, in UTC with milliseconds. */
-  readonly receivedAt: string
-  readonly method: string
-  readonly path: string
-  readonly query: Readonly<Record<string, string | string[]>>
-  /** By their names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  /** JSON and forms as their value, else a note; null: there was none. */
-  readonly body: unknown
-  /** A body that is not JSON. */
+export type LoggedExchange = Readonly<Omit<Static<typeof LoggedRequest>, 'text'>> & {
   readonly text?: string | undefined
-  /** Null: a fault cut the connection off. */
-  readonly status: number | null
-  readonly responseHeaders: Readonly<Record<string, string>>
-  readonly responseBody: unknown
-  readonly durationMs: number
-  readonly faults: readonly {
-    readonly id: string
-    readonly kind: string
-    readonly when?: 'before' | 'after'
-    readonly status?: number
-    /** A path of a patch that the answer lacks. */
-    readonly missing?: string
-  }[]
-  readonly hints: readonly string[]
-  /** The records that it created, read, changed or named. */
-  readonly records: readonly NamedRecord[]
 }
 
 /**
@@ -124,7 +96,7 @@ export function toLogged({ seq, exchange }: { readonly seq: number; readonly exc
     durationMs: Math.round(exchange.milliseconds * 10) / 10,
     faults,
     get hints() {
-      return isToken ? hints.map(maskHint) : hints
+      return isToken ? hints.map(maskHint) : [...hints]
     },
     get records() {
       return recordsOf(this)
@@ -224,4 +196,27 @@ function withoutTexts({
   ...rest
 }: Effect & { message?: string; headers?: object; patch?: object }) {
   return rest
+}
+
+/** The most records of one request. */
+const MOST_NAMED = 20
+
+/**
+ * Lists the records that a request created, read or changed, and the records that these name. Of a refused one, these are the records
+ * that it named. A list names none.
+ */
+function recordsOf({ path, status, body, responseBody }: LoggedExchange): LoggedExchange['records'] {
+  const named = new Map<string, LoggedExchange['records'][number]>()
+  const add = (kind: string, reference: unknown) => {
+    if (typeof reference === 'string' && reference !== '') named.set(`${kind} ${reference}`, { kind, reference })
+  }
+  const [, area, reference] = /^\/api\/v1\/([^/]+)(?:\/([^/]+))?/.exec(path) ?? []
+  const own = kinds.find(kind => kind.path === area)
+  if (own && reference !== undefined) add(own.kind, isDecodable(reference) ? decodeURIComponent(reference) : reference)
+  const answer = Object((status ?? 0) < 400 ? responseBody : undefined) as Record<string, unknown>
+  const isList = Array.isArray(answer.data)
+  for (const source of isList ? [] : [answer, Object(body) as Record<string, unknown>]) {
+    for (const { kind, reference } of kinds) if (Object.hasOwn(source, reference)) add(kind, source[reference])
+  }
+  return [...named.values()].slice(0, MOST_NAMED)
 }

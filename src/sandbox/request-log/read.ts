@@ -6,7 +6,7 @@ import type { RequestQuery } from './schemas.js'
 
 type RequestsContext = Pick<
   ControlContext,
-  'registry' | 'storage' | 'requestLog' | 'requestWaiters' | 'elapsed' | 'isClosing'
+  'registry' | 'storage' | 'requestLog' | 'requestWaiters' | 'timers' | 'isClosing'
 >
 
 /** The time until a log that other servers share is read again. */
@@ -28,32 +28,23 @@ export async function awaitRequest(
   if (wait === 0) return start
   let after = start
   let life: unknown
-  let isReading = false
-  let isStale = false
+  let isFound = false
+  let reading = Promise.resolve()
 
   async function read(answer: (after: number) => void) {
+    if (isFound) return
     const page = await requestLog.list(client, { ...query, after, limit: 1 })
     life ??= page.life
-    if (page.life !== life) answer(0)
-    else if (page.data.length > 0) answer(start)
+    isFound = page.life !== life || page.data.length > 0
+    if (isFound) answer(page.life === life ? start : 0)
     // Requests that did not match are not compared again.
     after = Math.max(after, page.last)
   }
 
-  async function readAll(answer: (after: number) => void) {
-    isReading = true
-    do {
-      isStale = false
-      // A database that is away is asked again, and refuses the answer at the end.
-      await read(answer).catch(() => {})
-    } while (isStale)
-    isReading = false
-  }
-
   return longPoll<number>({ ...context, client, seconds: wait, request, waiters }, (isEnd, answer) => {
     if (isEnd) answer(start)
-    else if (isReading) isStale = true
-    else void readAll(answer)
+    // One read after another. A database that is away is asked again, and refuses the answer at the end.
+    else reading = reading.then(() => read(answer)).catch(() => {})
     return requestLog.isShared ? SHARED_MS : Infinity
   })
 }

@@ -52,6 +52,15 @@ const requestLine = {
     'The status of the answer; null: a fault suppressed the answer.',
   ),
 }
+export type Fields = Readonly<Record<string, string>>
+/** A fault that fired. `missing`: the path of a patch that the answer lacks. */
+export interface FiredFault {
+  readonly id: string
+  readonly kind: string
+  readonly when?: 'before' | 'after'
+  readonly status?: number
+  readonly missing?: string
+}
 /** A logged request and its answer, of which the bodies can be any JSON value. */
 export const LoggedRequest = component('LoggedRequest', {
   seq: requestLine.seq,
@@ -59,22 +68,22 @@ export const LoggedRequest = component('LoggedRequest', {
   receivedAt: string('The real time of the request, in UTC with milliseconds.'),
   method: requestLine.method,
   path: requestLine.path,
-  query: any('The query parameters by name. A repeated one is a list.'),
-  headers: any('The headers of the request, by name in lower case.'),
+  query: any<Readonly<Record<string, string | string[]>>>('The query parameters by name. A repeated one is a list.'),
+  headers: any<Fields>('The headers of the request, by name in lower case.'),
   body: any('The body of the request: the value of JSON and of a form, a note on another body; null: none.'),
   text: optional(
     Type.String(),
     'A body that is not JSON. Absent: it may hold a secret, or has more than 10,000 characters, or there is none.',
   ),
   status: requestLine.status,
-  responseHeaders: any('The headers of the answer, by name in lower case.'),
+  responseHeaders: any<Fields>('The headers of the answer, by name in lower case.'),
   responseBody: any('The body of the answer; null: none, or a fault suppressed the answer.'),
   durationMs: assumed(Type.Number(), 'Milliseconds of real time until the answer, including the delays of faults.'),
-  faults: list(
+  faults: assumed(
+    Type.Unsafe<readonly FiredFault[]>(Type.Array(Type.Any())),
     'The faults that fired: `id` and the members of the effect without `message`, `headers` and `patch`. One that took the ' +
       'answer away after the request was handled has the `status` of the answer, too. A patch with a path that the answer ' +
       'lacks has the path as `missing`.',
-    Type.Any(),
   ),
   hints: list('The sentences of the header `Sandbox-Hint`.', Type.String()),
   records: rows('The records that the request created, read, changed or named, at most 20. A list has none.', {

@@ -1,26 +1,13 @@
+import type { Static } from '@sinclair/typebox'
 import { createGlob } from '../../core/glob.js'
 import { firstIndex } from '../../core/records/list.js'
 import type { Eventually } from '../../http/request-context.js'
 import type { Exchange, LoggedExchange } from './exchange.js'
 import { toLogged } from './exchange.js'
+import type { RequestQuery } from './schemas.js'
 
-export interface RequestFilter {
-  readonly after?: number | undefined
-  readonly method?: string | undefined
-  /** `*` matches any run of characters. */
-  readonly path?: string | undefined
-  /** A status, or a class of them such as `4xx`. */
-  readonly status?: number | string | undefined
-  readonly before?: number | undefined
-  /** Whether the answer was refused or cut off. */
-  readonly errors?: boolean | undefined
-  /** Whether the answer had hints. */
-  readonly hints?: boolean | undefined
-  /** Only requests that name a record with this reference. */
-  readonly reference?: string | undefined
-  /** The most requests: the latest that match. */
-  readonly limit?: number | undefined
-}
+/** The conditions of a list. */
+export type RequestFilter = Omit<Static<typeof RequestQuery>, 'client' | 'format' | 'wait'>
 
 export interface RequestLogBounds {
   /** The most requests of one tenant. */
