@@ -358,6 +358,12 @@ export const errors = {
     new ApiError('PAYLOAD_TOO_LARGE', null, `A client can have ${most} records (SANDBOX_MAX_RECORDS).`),
   payloadTooLarge: (field: string | null, limit: string) =>
     new ApiError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
+  tooManyObjects: () =>
+    new ApiError(
+      'PAYLOAD_TOO_LARGE',
+      null,
+      'A body above 1 MiB must not have more than one object or array for each 16 bytes.',
+    ),
   unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>
     new ApiError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
   headersTooLarge: () =>

@@ -7,15 +7,27 @@ import { textOf } from '../core/text.js'
 /**
  * Parses a JSON object (RFC 8259) in UTF-8 without members that could poison a prototype (decisions §1). The log has its text.
  * @returns undefined: there is no body
- * @throws MALFORMED_REQUEST, INVALID_FIELD (no object, a lone surrogate)
+ * @throws MALFORMED_REQUEST, INVALID_FIELD (no object, a lone surrogate), PAYLOAD_TOO_LARGE
  */
 export function parseJson(request: FastifyRequest, bytes: Buffer): object | undefined {
   if (bytes.length === 0) return undefined
+  assertDense(bytes)
   if (!isUtf8(bytes)) throw errors.malformed(null, 'The body is not UTF-8.')
   const text = textOf(bytes)
   request.sandbox.bodyText = text
   return parseObject(text)
 }
+
+/** Refuses a large body of small objects and arrays: parsed, it takes many times its size. */
+function assertDense(bytes: Buffer): void {
+  if (bytes.length <= LARGE) return
+  let count = 0
+  for (const byte of bytes) if (byte === OPENING_BRACKET || byte === OPENING_BRACE) count++
+  if (count > bytes.length / 16) throw errors.tooManyObjects()
+}
+
+const LARGE = 1024 * 1024
+const [OPENING_BRACKET, OPENING_BRACE] = [0x5b, 0x7b]
 
 /** Parses the text of a JSON object in the same way. @throws MALFORMED_REQUEST, INVALID_FIELD */
 export function parseObject(text: string): object {

@@ -524,6 +524,24 @@ t.test('control plane, PUT /state: a document of any depth is refused, or is one
   t.equal(await text(client), before)
 })
 
+t.test('control plane, PUT /state: a large document has at most one object or array for each 16 bytes', async t => {
+  const client = await newClient()
+  const before = await text(client)
+  const most = MIB / 16
+  for (const value of ['{}', '[]']) {
+    // The document is an object, and its mandates are an array.
+    const bodyOf = (count: number) =>
+      largeBody(
+        `[${Array(count - 2)
+          .fill(value)
+          .join(',')}]`,
+      )
+    refused(t, await put(client, bodyOf(most + 1)), 413, 'PAYLOAD_TOO_LARGE', null)
+    refused(t, await put(client, bodyOf(most)), 400, 'MISSING_FIELD', 'format')
+  }
+  t.equal(await text(client), before)
+})
+
 t.test('control plane, PUT /state: the first fault of a large document ends its check', async t => {
   const client = await everything()
   const document = await client.read('/state')
