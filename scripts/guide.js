@@ -105,7 +105,7 @@ const reference = shellOf({
   title: 'Interface',
   aside:
     '<span id="note" role="status">Calls act as <a href="{{root}}_sandbox/console/sandbox{{query}}">{{client}}</a>.</span> ' +
-    '<a href="{{root}}docs/guide{{query}}">Guide</a> <a href="{{root}}docs/document.pdf" download>A PDF to upload</a>',
+    '<a href="{{root}}docs/guide{{query}}">Guide</a>',
   content:
     '<div id="main"><div id="reference"></div></div><noscript>The reference needs JavaScript. The documents are ' +
     '<a href="{{root}}openapi.json">/openapi.json</a> and <a href="{{root}}_sandbox/openapi.json">/_sandbox/openapi.json</a>.' +

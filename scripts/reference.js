@@ -7,11 +7,10 @@ import { parse } from 'yaml'
 const read = path => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const document = JSON.parse(read('openapi/control-plane.json'))
 
-/** Returns the component that a reference names, with the members beside the reference. */
+/** Returns the schema that a reference names, with the members beside the reference. */
 function resolve({ $ref, ...own }) {
   if ($ref === undefined) return own
-  const [kind, name] = $ref.split('/').slice(-2)
-  return { ...document.components[kind][name], ...own }
+  return { ...document.components.schemas[$ref.split('/').at(-1)], ...own }
 }
 
 const schemaOf = ({ content }) => resolve(Object.values(content)[0].schema)
@@ -32,10 +31,8 @@ const section = (title, lines) => (lines.length > 0 ? [`${title}:`, lines.join('
 
 /** Describes a call. Each call but a few takes `client`, which the head of the page describes. */
 function entryOf(method, path, operation) {
-  const parameters = (operation.parameters ?? []).map(resolve).filter(({ name }) => name !== 'client')
-  const [answer] = Object.entries(operation.responses).flatMap(([status, response]) =>
-    status.startsWith('2') ? [resolve(response)] : [],
-  )
+  const parameters = operation.parameters.filter(({ name }) => name !== 'client')
+  const [, answer] = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))
   return [
     `### \`${method.toUpperCase()} ${path}\``,
     `${operation.summary}. Command: \`${operation['x-command']}\``,
@@ -44,7 +41,7 @@ function entryOf(method, path, operation) {
       'Parameters',
       parameters.map(parameter => `- ${lineOf(parameter.name, parameter.required, parameter)}`),
     ),
-    ...section('Body', operation.requestBody ? membersOf(schemaOf(resolve(operation.requestBody)), 3) : []),
+    ...section('Body', operation.requestBody ? membersOf(schemaOf(operation.requestBody), 3) : []),
     ...section('Answer', answer.content ? membersOf(schemaOf(answer), 1) : []),
   ]
 }

@@ -11,8 +11,7 @@ async function makeTypes() {
   const schemas = { ...controlPlane.components.schemas, ...service.components.schemas }
   for (const operation of [controlPlane, service].flatMap(operationsOf)) {
     const name = operation.operationId.replace(/^./, first => first.toUpperCase())
-    const query =
-      operation.parameters?.filter(parameter => parameter.in === 'query' && parameter.name !== 'client') ?? []
+    const query = operation.parameters.filter(parameter => parameter.in === 'query' && parameter.name !== 'client')
     if (query.length > 0)
       schemas[`${name}Query`] = { type: 'object', properties: Object.fromEntries(query.map(member)) }
     const body = operation.requestBody?.content['application/json']?.schema
@@ -30,14 +29,7 @@ async function makeTypes() {
   return `// Made by scripts/types.js from the OpenAPI documents.\n${astToString(await openapiTS(document, options))}`
 }
 
-const operationsOf = ({ paths, components }) =>
-  Object.values(paths)
-    .flatMap(Object.values)
-    .filter(({ operationId }) => operationId)
-    .map(({ parameters, ...operation }) => ({
-      ...operation,
-      parameters: parameters?.map(({ $ref, ...own }) => components.parameters[$ref?.split('/').at(-1)] ?? own),
-    }))
+const operationsOf = ({ paths }) => Object.values(paths).flatMap(Object.values)
 
 /** A parameter as a member. A query is text: a number can be given as either. */
 const member = ({ name, description, schema }) => [

@@ -5,7 +5,6 @@ import { payoutLinkPages } from './areas/payout-links/pay/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import type { AppOptions } from './http/app.js'
 import { createApp } from './http/app.js'
-import { guideRoutes } from './openapi/guide.js'
 import { openapi } from './openapi/plugin.js'
 import { NAME, VERSION } from './package.js'
 import { admin } from './sandbox/admin.js'
@@ -59,7 +58,6 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
 
   // The interface as a document, and the pages.
   app.register(openapi, { documents })
-  app.register(guideRoutes, { documents })
   app.register(async pages => {
     pages.register(clientOfQuery, sandbox)
     pages.register(payoutLinkPages)

@@ -39,13 +39,19 @@ function operationOf({ method, routeOptions: { url = '' } }: FastifyRequest) {
   return operations?.get(`${method === 'HEAD' ? 'GET' : method} ${url.replace(/:(\w+)/g, '{$1}')}`)
 }
 
-/** Returns the response that an operation documents for an answer. */
-function responseOf({ responses }: Operation, { statusCode }: FastifyReply, { sandbox }: FastifyRequest): Json {
-  if (statusCode < 400) return responses[statusCode]
+/** Whether a fault has made the answer, which can have any code with any status. */
+function isOfError({ sandbox }: FastifyRequest, status?: number): boolean {
   const effect = sandbox?.faults?.effect
-  // An error fault can answer any code with any status.
-  const isFault = effect?.kind === 'error' && effect.status === statusCode
-  return (isFault ? undefined : responses[statusCode]) ?? responses.default
+  return effect?.kind === 'error' && effect.status === (status ?? effect.status)
+}
+
+/** Parses the content of a refusal. A large answer is a stream. */
+const toObject = (payload: unknown): Json => (typeof payload === 'string' ? JSON.parse(payload) : {})
+
+/** Returns the response that an operation documents for an answer. */
+function responseOf({ responses }: Operation, { statusCode }: FastifyReply, request: FastifyRequest): Json {
+  if (statusCode < 400) return responses[statusCode]
+  return (isOfError(request, statusCode) ? undefined : responses[statusCode]) ?? responses.default
 }
 
 /** Returns the difference between an answer and its document; null: there is none. */
@@ -55,6 +61,8 @@ function differenceOf(request: FastifyRequest, reply: FastifyReply, payload: unk
   if (operation === undefined || request.sandbox?.faults?.effect?.kind === 'patch') return null
   const response = responseOf(operation, reply, request)
   if (response === undefined) return 'no such status'
+  const { code } = reply.statusCode < 400 ? {} : toObject(payload)
+  if (code && !isOfError(request) && !operation.codes.includes(code)) return `the operation has no code ${code}`
 
   for (const [name, header] of Object.entries<Json>(response.headers ?? {})) {
     const { required = false, schema } = resolve(operation.document, header)

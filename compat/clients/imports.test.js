@@ -10,8 +10,6 @@ const TEXT = readFileSync(new URL('../../openapi/payments-service.json', import.
 const SERVER = 'http://127.0.0.1:8080'
 
 const DOCUMENT = JSON.parse(TEXT)
-const resolve = ({ $ref, ...own }) =>
-  $ref === undefined ? own : DOCUMENT.components.parameters[$ref.split('/').at(-1)]
 
 /** The operations of the document, in the form of an imported request. `values` are the examples of the path. */
 const operations = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
@@ -19,10 +17,7 @@ const operations = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
     name: summary,
     method: method.toUpperCase(),
     path: path.replace(/\{(\w+)\}/g, ':$1'),
-    values: parameters
-      .map(resolve)
-      .filter(parameter => parameter.in === 'path')
-      .map(({ example }) => example),
+    values: parameters.filter(parameter => parameter.in === 'path').map(({ example }) => example),
     body: Object.values(requestBody?.content ?? {})[0]?.example,
   })),
 )

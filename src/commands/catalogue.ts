@@ -24,7 +24,7 @@ interface Operation {
   readonly 'x-command': string
   readonly summary: string
   readonly description?: string
-  readonly parameters?: readonly (Parameter | { readonly $ref: string })[]
+  readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
 }
 
@@ -53,10 +53,7 @@ export interface Command extends Operation {
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>
-    readonly parameters: Readonly<Record<string, Parameter>>
-  }
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
 const { paths, components }: Document = JSON.parse(readFileSync(CONTROL_PLANE, 'utf8'))
@@ -82,10 +79,7 @@ const OUT = { type: 'string', description: 'A folder for summary.txt and evidenc
 const FOLLOW = { type: 'boolean', description: 'Also prints each new one, until it is interrupted.' }
 
 function toCommand(path: string, method: string, operation: Operation): Command {
-  const { 'x-command': command, requestBody } = operation
-  const parameters = (operation.parameters ?? []).flatMap(one =>
-    '$ref' in one ? (components.parameters[nameOf(one.$ref)] ?? []) : one,
-  )
+  const { 'x-command': command, parameters = [], requestBody } = operation
   const [name = '', file] = command.split(/ (?=\[?FILE)/)
   const given = parameters.map(({ in: place, name, required: isRequired = false, schema, description }) => {
     return { in: place, name: toOption(name), members: [name], isRequired, schema: { ...schema, description } }

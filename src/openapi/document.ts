@@ -1,20 +1,21 @@
 import type { ErrorCode } from '../core/errors.js'
 import type { Constraint, Fidelity } from '../core/schemas.js'
 
-/** The parts of an OpenAPI document, as far as this server reads them. */
+/** The parts of an OpenAPI document, as far as this server reads them. A member that is undefined is left out of the text. */
 
 export type Named<T> = Record<string, T>
 
 export interface Labelled {
-  description?: string
-  'x-fidelity'?: Fidelity
-  'x-fidelity-note'?: string
+  description?: string | undefined
+  'x-fidelity'?: Fidelity | undefined
+  'x-fidelity-note'?: string | undefined
 }
 
 export interface Schema extends Labelled {
   $ref?: string
   title?: string
   type?: string | string[]
+  enum?: readonly unknown[]
   format?: string
   pattern?: string
   examples?: unknown[]
@@ -32,28 +33,29 @@ export interface Schema extends Labelled {
 export interface Parameter extends Labelled {
   in: string
   name: string
-  required?: boolean
+  required?: true | undefined
   schema: Schema
   example?: unknown
 }
 
-/** The content of a body by its media type. */
-export type Content = Named<{ schema: Schema; example?: unknown; examples?: Named<object> }>
-
 export interface Response extends Labelled {
-  headers?: Named<object>
-  content?: Content
-  links?: Named<object>
+  $ref?: string
+  headers?: Named<Reference>
+  content?: Content | undefined
 }
+
+/** The content of a body by its media type. */
+export type Content = Named<{ schema: Schema; example?: unknown }>
 
 export interface Operation extends Labelled {
   operationId: string
   summary: string
   tags: readonly string[]
   'x-error-codes': readonly ErrorCode[]
-  parameters?: (Parameter | Reference)[]
-  requestBody?: { description?: string; required: boolean; content: Content }
-  responses: Named<Response | Reference>
+  'x-command'?: string
+  parameters: Parameter[]
+  requestBody?: { description?: string | undefined; required: boolean; content: Content } | undefined
+  responses: Named<Response>
 }
 
 export interface Reference {
@@ -62,17 +64,20 @@ export interface Reference {
 
 export interface Document {
   paths: Named<Named<Operation>>
-  components: { schemas: Named<Schema>; responses: Named<Response>; parameters: Named<Parameter> }
+  components: { schemas: Named<Schema>; responses: Named<Response>; headers: Named<object> }
 }
+
+/** An operation of a document, with its place. */
+export interface PlacedOperation extends Operation {
+  readonly method: string
+  readonly path: string
+}
+
+/** Lists the operations of a document, in its order. */
+export const operationsOf = ({ paths }: Pick<Document, 'paths'>): PlacedOperation[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  )
 
 export const mapValues = <V, W>(object: Named<V>, change: (value: V, name: string) => W): Named<W> =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]))
-
-const isReference = (value: object): value is Reference => '$ref' in value
-
-/** Returns the component that a reference names; another value as it is. */
-export function resolve<T extends object>(components: Named<T>, value: T | Reference): T {
-  const found = isReference(value) ? components[value.$ref.split('/').at(-1) ?? ''] : value
-  if (found === undefined) throw new Error(`The document has no ${JSON.stringify(value)}.`)
-  return found
-}

@@ -1,7 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import type { ErrorCode } from '../core/errors.js'
 import { CODES, catalogue } from '../core/errors.js'
-import type { Named, Response, Schema } from './document.js'
+import type { Labelled, Schema } from './document.js'
 import type { DocumentedRoute } from './routes.js'
 import { isApi, isControl } from './routes.js'
 
@@ -49,88 +48,34 @@ function codesOfValues({ properties = {}, items }: Schema): ErrorCode[] {
   return parts.flatMap(part => [part['x-error-code'] ?? 'INVALID_FIELD', ...codesOfValues(part)])
 }
 
-/** The codes that say nothing about an operation of its own. */
-const GENERAL: ReadonlySet<ErrorCode> = new Set([
-  'MISSING_TOKEN',
-  'INVALID_TOKEN',
-  'EXPIRED_TOKEN',
-  'ADMIN_TOKEN_REQUIRED',
-  'FORBIDDEN_ORIGIN',
-  'FORBIDDEN_HOST',
-  'METHOD_NOT_ALLOWED',
-  'REQUEST_TIMEOUT',
-  'OPERATION_SUNSET',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'RATE_LIMITED',
-  'HEADERS_TOO_LARGE',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-])
-
 /** The response of all statuses that an operation does not list. Several generators refuse ranges such as 4XX. */
 export const OTHERS = 'default'
 
-const statusesOf = (codes: readonly ErrorCode[]) => new Set(codes.filter(code => !GENERAL.has(code)).map(statusOf))
+/** The statuses of errors that say something about an operation of its own, beside those of the codes that its route names. */
+const OWN = ['400', '404', '409']
 
-/** Returns the codes that have a status of their own, or with OTHERS those that have none. */
-export function codesAt(codes: readonly ErrorCode[], status: string): readonly ErrorCode[] {
-  const listed = statusesOf(codes)
-  return codes.filter(code => (listed.has(statusOf(code)) ? statusOf(code) : OTHERS) === status)
+/** Lists the statuses of errors that an operation has a response for. The last one is for all others. */
+export function errorStatusesOf(route: DocumentedRoute): readonly string[] {
+  const named = (route.schema['x-error-codes'] ?? []).map(statusOf)
+  const own = codesOf(route).map(statusOf)
+  return [...new Set(own.filter(status => OWN.includes(status) || named.includes(status))), OTHERS]
 }
 
-/**
- * Makes the error responses of an operation: one for each status with specific codes, and one for all others.
- * @param all the codes of all operations that share the responses
- * @param envelope the envelope of the route
- * @param ofOthers the label of the response for the others
- * @param share returns a reference to the example of a code; undefined: its envelope has other members
- */
-export function errorResponses(
-  route: DocumentedRoute,
-  all: readonly ErrorCode[],
-  envelope: Schema,
-  ofOthers: Response,
-  share: (code: ErrorCode) => object | undefined,
-): Named<Response> {
-  const hasParameter = route.schema.params !== undefined
-  const responseOf = (title: string, codes: readonly ErrorCode[], schema: Schema, label: Response): Response => {
-    const examples = codes.flatMap(code => {
-      const example = share(code)
-      return example === undefined ? [] : [[code, example]]
-    })
-    const shown = examples.length > 0 && { examples: Object.fromEntries(examples) }
-    return { description: title, content: { 'application/json': { schema, ...shown } }, ...label }
+/** Interface, Errors: the envelope is documented, and 400 and 404 for a path identifier. No other status is. */
+export function labelOfError(route: DocumentedRoute, status: string, { properties = {} }: Schema): Labelled {
+  if (isControl(route)) return { 'x-fidelity': 'assumed' }
+  if (status === OTHERS) {
+    const assumed = Object.keys(properties).filter(name => properties[name]?.['x-fidelity'] === 'assumed')
+    const names = assumed.map(name => `\`${name}\``).join(' and ')
+    const note = names === '' ? undefined : `The service documents the envelope. ${names} are assumed.`
+    return { 'x-fidelity': 'documented', 'x-fidelity-note': note }
   }
-  const listed = [...statusesOf(codesOf(route))].map(status => {
-    const codes = all.filter(code => statusOf(code) === status)
-    const label = labelOf(status, hasParameter && isApi(route))
-    return [status, responseOf(`${STATUS_CODES[status]}.`, codes, withCodes(envelope, codes), label)]
-  })
-  const others = all.filter(code => GENERAL.has(code))
-  return Object.fromEntries([...listed, [OTHERS, responseOf('Any other error.', others, envelope, ofOthers)]])
+  const note = NOTES[status]
+  if (route.schema.params === undefined || note === undefined) return { 'x-fidelity': 'assumed' }
+  return { 'x-fidelity': 'documented', 'x-fidelity-note': note }
 }
 
-/** Interface, Errors 2: these statuses are documented for a path identifier. No other is. */
-function labelOf(status: string, hasParameter: boolean): Response {
-  if (hasParameter && status === '400') {
-    return {
-      'x-fidelity': 'documented',
-      'x-fidelity-note': 'Documented for a path value that breaks its pattern; assumed for the other faults.',
-    }
-  }
-  if (hasParameter && status === '404') {
-    return {
-      'x-fidelity': 'documented',
-      'x-fidelity-note': 'Documented for an identifier with a forward slash; assumed for a record that does not exist.',
-    }
-  }
-  return { 'x-fidelity': 'assumed' }
+const NOTES: Readonly<Record<string, string>> = {
+  400: 'Documented for a path value that breaks its pattern; assumed for the other faults.',
+  404: 'Documented for an identifier with a forward slash; assumed for a record that does not exist.',
 }
-
-const withCodes = (envelope: Schema, codes: readonly ErrorCode[]): Schema => ({
-  allOf: [envelope, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
-})
-
-/** Returns the example of an error. */
-export const exampleOf = (code: ErrorCode) => ({ value: { code, field: null, message: catalogue[code].when } })

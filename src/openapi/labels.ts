@@ -1,9 +1,8 @@
 import type { ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
 import { CONSOLE } from '../http/routing.js'
-import type { Document, Labelled, Response, Schema } from './document.js'
-import { mapValues, resolve } from './document.js'
-import { codesAt, OTHERS } from './errors.js'
+import type { Document, Labelled, Schema } from './document.js'
+import { mapValues } from './document.js'
 
 const COLORS: Readonly<Record<string, string>> = { documented: '#1a7f37', assumed: '#9a6700' }
 
@@ -38,42 +37,24 @@ export function noteOf(labelled: Noted): string | undefined {
 /**
  * Returns a document whose descriptions say the labels: viewers show descriptions, but no `x-fidelity`.
  * A label is in the paragraph of its description, so that it does not seem to belong to the next paragraph. Operations get
- * badges, which Scalar shows, and error responses of their own. Their codes link to their entries in the console, by an
- * address relative to `/docs`.
+ * badges, which Scalar shows, and their error codes. These link to their entries in the console, by an address relative to
+ * `/docs`.
  */
-export function withVisibleLabels(document: Document): unknown {
-  const { responses } = document.components
-  const paths = mapValues(document.paths, methods =>
-    mapValues(methods, operation => ({
-      ...operation,
-      responses: mapValues(operation.responses, (response, status) =>
-        status === OTHERS || status >= '4'
-          ? withCodes(resolve(responses, response), codesAt(operation['x-error-codes'], status))
-          : response,
-      ),
-    })),
-  )
-  return transform({ ...document, paths })
-}
-
-const withCodes = (response: Response, codes: readonly ErrorCode[]): Response => ({
-  ...response,
-  description: [
-    response.description,
-    ...codes.map(code => `- [\`${code}\`](${CONSOLE.slice(1)}/errors/${code}): ${catalogue[code].when}`),
-  ].join('\n'),
-})
+export const withVisibleLabels = (document: Document): unknown => transform(document)
 
 function transform(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(transform)
   if (value === null || typeof value !== 'object') return value
-  const object: Noted & { operationId?: string } = mapValues({ ...value }, transform)
-  const { 'x-fidelity': label, description, operationId } = object
+  const object: Noted & { 'x-error-codes'?: readonly ErrorCode[] } = mapValues({ ...value }, transform)
+  const { 'x-fidelity': label, description, 'x-error-codes': codes } = object
   if (typeof label !== 'string') return object
-  const said = [`**${label === 'documented' ? 'Documented' : 'Assumed'}.**`, noteOf(object)].filter(Boolean).join(' ')
+  const said = [description, `**${label === 'documented' ? 'Documented' : 'Assumed'}.**`, noteOf(object)]
   return {
     ...object,
-    description: description === undefined ? said : `${description} ${said}`,
-    ...(operationId !== undefined && { 'x-badges': [{ name: label, color: COLORS[label] }] }),
+    description: [said.filter(Boolean).join(' '), ...(codes ? ['', ...codes.map(lineOf)] : [])].join('\n'),
+    ...(codes && { 'x-badges': [{ name: label, color: COLORS[label] }] }),
   }
 }
+
+const lineOf = (code: ErrorCode) =>
+  `- ${catalogue[code].status} [\`${code}\`](${CONSOLE.slice(1)}/errors/${code}): ${catalogue[code].when}`

@@ -93,8 +93,7 @@ export function fieldLabel(operation: Operation | undefined, field: unknown): La
   const { parameters = [], requestBody } = operation?.node ?? {}
   const [content] = Object.values<Json>(requestBody?.content ?? {})
   const [member = ''] = String(field).split('.')
-  const node =
-    parameters.map(follow).find(({ name }: Json) => name === field) ?? follow(content?.schema)?.properties?.[member]
+  const node = parameters.find(({ name }: Json) => name === field) ?? follow(content?.schema)?.properties?.[member]
   // The rule can be one of its assumed constraints.
   return node?.['x-fidelity-constraints'] === undefined ? labelOf(node) : 'assumed'
 }
