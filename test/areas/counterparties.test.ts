@@ -149,16 +149,3 @@ t.test('decisions §10: each region has its own type of branchIdentifier, valid 
     })
   }
 })
-
-t.test('control plane, POST /seed: counterparties are validated as the API does', async t => {
-  const client = await newClient()
-  const at = 'records.counterparties.0'
-  const counterpartyReference = 'CPTY-0002'
-  await table(t, wrong => seed(client, { region: 'EU', ...wrong }), {
-    [invalid(`${at}.counterpartyReference`)]: [{ counterpartyReference: 'x' }],
-    [invalid(`${at}.mobileNumber`)]: [{ counterpartyReference, mobileNumber: '1' }],
-    [invalid(`${at}.address.country`)]: [{ counterpartyReference, address: address({ country: 'UK' }) }],
-    [missing(`${at}.address.city`)]: [{ counterpartyReference, address: { line1: 'x', country: 'DE' } }],
-    [missing(`${at}.counterpartyReference`)]: [{}],
-  })
-})

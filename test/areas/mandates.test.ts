@@ -8,7 +8,6 @@ const PATH = '/api/v1/mandates'
 const COLLECTIONS = '/api/v1/direct-debit'
 const ONE = `${PATH}/MND-0001`
 const NOT_ACTIVE = '409 MANDATE_NOT_ACTIVE mandateReference'
-const DUPLICATE = '409 DUPLICATE_REFERENCE mandateReference'
 
 const read = async (client: Client, reference = 'MND-0001') => (await client.get(`${PATH}/${reference}`)).body
 const nextOf = async (client: Client, reference = 'MND-0001') => (await explain(client, 'mandates', reference)).next
@@ -47,18 +46,6 @@ t.test('decisions §7: a request is answered 201 with the ACTIVE record and defa
   await client.control('POST', '/direct-debit/COL-0001/submit')
   t.same(await read(client), record, 'a collection adds no member')
 })
-
-t.test(
-  'decisions §2: a taken reference is 409 DUPLICATE_REFERENCE, whatever the body, the state and at once',
-  async t => {
-    const client = await newClient()
-    const atOnce = await Promise.all(['RECURRING', 'ONE_OFF'].map(type => client.post(PATH, mandate({ type }))))
-    t.same(atOnce.map(gist), ['201', DUPLICATE])
-    const { body } = await client.delete(ONE)
-    t.equal(gist(await client.post(PATH, mandate({ type: 'ONE_OFF' }))), DUPLICATE, 'of a cancelled one')
-    t.same(await read(client), body, 'the first one stays as it is')
-  },
-)
 
 // ---------------------------------------------------------------------------------------------------------- fields
 
@@ -273,13 +260,4 @@ t.test('control plane, POST /seed: mandates of any past are added', async t => {
   t.match(await read(client, 'MND-0002'), { status: 'ACTIVE', updatedAt: '2026-03-01T00:00:00Z' })
   const expiry = [await nextOf(client, 'MND-0002'), await nextOf(client)].map(({ at }) => at)
   t.same(expiry, ['2029-03-01T00:00:00Z', '2029-06-01T00:00:00Z'])
-})
-
-t.test('control plane, POST /seed: mandates are validated as the API does', async t => {
-  const client = await newClient()
-  await table(t, bad => client.control('POST', '/seed', { records: { mandates: [bad] } }), {
-    [invalid('records.mandates.0.frequency')]: [mandate({ type: 'ONE_OFF', frequency: 'WEEKLY' })],
-    [invalid('records.mandates.0.debtor.iban')]: [withDebtor({ iban: 'TR330006100519786457841326' })],
-    [invalid('records.mandates.0.status')]: [mandate({ status: 'LOST' })],
-  })
 })

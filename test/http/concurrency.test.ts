@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import t from 'tap'
 import { gist } from '../answers.js'
-import type { BuildOptions } from '../helper.js'
+import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, collection, connect, MONDAY, mandate } from '../helper.js'
 import { until } from '../manual-time.js'
 import { playRounds } from '../parallel-jobs.js'
@@ -13,6 +13,13 @@ import { type Connection, headersOf, listen, open, type RawAnswer, request } fro
 const racer = (at: number) => ({ ...mandate().debtor, name: `Racer ${at}` })
 const shared = build(t)
 const port = await listen(shared)
+
+/** Ends the record of each kind, which keeps its reference. */
+const ends = {
+  mandateReference: ({ delete: remove }: Client) => remove('/api/v1/mandates/MND-0001'),
+  collectionReference: ({ control }: Client) => control('POST', '/direct-debit/COL-0001/cancel'),
+  uniqueReferenceIdentifier: ({ patch }: Client) => patch('/api/v1/bills/INV-2026-001', { status: 'CANCELLED' }),
+}
 
 for (const [url, field, bodyOf] of [
   ['/api/v1/mandates', 'mandateReference', (at: number) => mandate({ debtor: racer(at) })],
@@ -37,6 +44,10 @@ for (const [url, field, bodyOf] of [
     const { totalCount, data } = (await client.get(url)).body
     t.same([totalCount, data[0][field]], [1, winner?.body[field]])
     t.same((await client.get(`${url}/${data[0][field]}`)).body, winner?.body, 'what is stored is what was answered')
+    const lower = { ...bodyOf(1), [field]: data[0][field].toLowerCase() }
+    t.equal(gist(await client.post(url, lower)), '201', 'case counts')
+    t.equal((await ends[field](client)).status, 200)
+    t.equal(gist(await client.post(url, bodyOf(1))), `409 DUPLICATE_REFERENCE ${field}`, 'also of one that has ended')
   })
 }
 

@@ -86,25 +86,6 @@ t.test('control plane, GET /faults: lists all in the order of arming, with how o
   ])
 })
 
-t.test('control plane, DELETE /faults: removes one or all, armed or not, and they fire no more', async t => {
-  const client = await newClient()
-  await armed(t, client, error(503), { times: null })
-  await armed(t, client, error(429))
-  await armed(t, client, error(500), { times: null })
-  t.same(await statuses(client, 1), [503])
-  t.same((await client.control('DELETE', '/faults/fault-1')).body, { removed: 1 })
-  t.same(await statuses(client, 2), [429, 500])
-  await table(t, id => client.control('DELETE', `/faults/${id}`), {
-    '404 FAULT_NOT_FOUND id': ['fault-1', 'fault-99'],
-    [invalid('id')]: ['x'.repeat(65)],
-  })
-  t.same(pluck(await listed(client), 'id'), ['fault-2', 'fault-3'])
-  t.same((await client.control('DELETE', '/faults')).body, { removed: 2 })
-  t.same(await statuses(client, 1), [200])
-  t.same(await listed(client), [])
-  t.same((await client.control('DELETE', '/faults')).body, { removed: 0 })
-})
-
 t.test('control plane, POST /faults: a ttl is real time; spent and expired faults stay listed', async t => {
   let now = parseInstant(MONDAY) as number
   const client = await connect(build(t, { clock: 'real', now: () => now }))
@@ -399,17 +380,6 @@ t.test('control plane, POST /faults: match: by method, by path with * in it, by 
   }
 })
 
-t.test('decisions §3: faults are those of one tenant', async t => {
-  const [acme, other] = [await newClient(), await newClient()]
-  await armed(t, acme, error(500), { times: null })
-  t.same(await statuses(other, 2), [200, 200])
-  t.equal((await requestToken(acme.app, { client_id: other.clientId })).status, 200)
-  refused(t, await other.control('DELETE', '/faults/fault-1'), 404, 'FAULT_NOT_FOUND', 'id')
-  t.equal((await armed(t, other, error(503))).id, 'fault-1', 'each tenant numbers its own')
-  t.same((await other.control('DELETE', '/faults')).body, { removed: 1 })
-  t.same(await statuses(acme, 1), [500])
-})
-
 // --------------------------------------------------------------------------------------------------- how they combine
 
 t.test('control plane, POST /faults: the order of arming, times and skip', async t => {
@@ -438,21 +408,6 @@ t.test('control plane, POST /faults: the order of arming, times and skip', async
       ['fault-2', 2, 2, 'armed'],
     ])
   }
-})
-
-t.test('control plane, POST /faults: at most 1,000, with the spent ones, and no id is given again', async t => {
-  const client = await newClient()
-  t.equal((await arm(client, { effect: error(500), ttl: 'PT0S' })).status, 400)
-  t.equal((await armed(t, client, error(500))).id, 'fault-1', 'a refused fault takes no number')
-  await statuses(client, 1)
-  const state = await client.read('/state')
-  const faults = Array.from({ length: 999 }, (_, at) => ({ ...state.faults[0], id: `fault-${at + 1}` }))
-  const counters = { ...state.ids.counters, 'fault id': 999 }
-  t.equal((await client.control('PUT', '/state', { ...state, faults, ids: { ...state.ids, counters } })).status, 200)
-  t.equal((await armed(t, client, error(500))).id, 'fault-1000')
-  refused(t, await arm(client, { effect: error(500) }), 400, 'INVALID_FIELD', null)
-  await client.control('DELETE', '/faults/fault-1000')
-  t.equal((await armed(t, client, error(500))).id, 'fault-1001')
 })
 
 t.test('control plane, POST /faults: with a probability, a run repeats exactly with the same seed', async t => {
@@ -490,17 +445,6 @@ t.test('control plane, POST /faults: a delay takes its time, fixed or random', a
 })
 
 // --------------------------------------------------------------------------------------------- state, fork and reset
-
-t.test('control plane, PUT /state: an id of the document is not given again', async t => {
-  const client = await newClient()
-  for (let count = 0; count < 3; count++) await armed(t, client, error(500))
-  await client.control('DELETE', '/faults/fault-2')
-  const state = await client.read('/state')
-  state.ids.counters['fault id'] = 0
-  t.equal((await client.control('PUT', '/state', state)).status, 200)
-  t.equal((await armed(t, client, error(500))).id, 'fault-2')
-  t.equal((await armed(t, client, error(500))).id, 'fault-4')
-})
 
 // --------------------------------------------------------------------------------------------------------- refusals
 

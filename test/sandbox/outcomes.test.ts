@@ -223,42 +223,6 @@ t.test('control plane, POST /outcomes: an outcome that can never apply is refuse
   refused(t, answer, 400, 'INVALID_QUERY_PARAMETER', 'times')
 })
 
-t.test('control plane, POST /outcomes: at most 1,000 outcomes are armed, with the spent ones', async t => {
-  const client = await open()
-  await arm(client, { outcome: 'FAILED' })
-  await collect(client, 'COL-0001')
-  const state = await client.read('/state')
-  const outcomes = Array.from({ length: 999 }, (_, at) => ({ ...state.outcomes[0], id: `outcome-${at + 1}` }))
-  await client.control('PUT', '/state', { ...state, outcomes })
-  t.equal((await arm(client, { outcome: 'CANCELLED' })).body.id, 'outcome-1000', 'an id that is taken is not given')
-  refused(t, await arm(client, { outcome: 'CANCELLED' }), 400, 'INVALID_FIELD', null)
-  await client.control('DELETE', '/outcomes/outcome-1')
-  t.match(await arm(client, { outcome: 'CANCELLED' }), { status: 201, body: { id: 'outcome-1001' } })
-})
-
-t.test('control plane, POST /outcomes: outcomes are removed one by one or together, as faults are', async t => {
-  const client = await open()
-  for (const outcome of ['FAILED', 'CANCELLED', 'RETURNED']) await arm(client, { outcome })
-  t.match(await client.control('DELETE', '/outcomes/outcome-1'), { status: 200, body: { removed: 1 } })
-  refused(t, await client.control('DELETE', '/outcomes/outcome-1'), 404, 'OUTCOME_NOT_FOUND', 'id')
-  refused(t, await client.control('DELETE', `/outcomes/${'x'.repeat(65)}`), 400, 'INVALID_FIELD', 'id')
-  await collect(client, 'COL-0001')
-  t.equal(await steered(client, '/direct-debit/COL-0001'), 'CANCELLED')
-  t.match(await client.control('DELETE', '/outcomes'), { status: 200, body: { removed: 2 } })
-  t.same(await armed(client), [])
-  await collect(client, 'COL-0002')
-  t.equal(await steered(client, '/direct-debit/COL-0002'), undefined)
-  t.equal(await steered(client, '/direct-debit/COL-0001'), 'CANCELLED', 'a steered collection keeps its outcome')
-})
-
-t.test('control plane, POST /outcomes: outcomes belong to their tenant', async t => {
-  const [acme, other] = [await open(), await open()]
-  await arm(acme, { outcome: 'FAILED' })
-  await collect(other, 'COL-0001')
-  t.equal(await steered(other, '/direct-debit/COL-0001'), undefined)
-  t.same(await armed(other), [])
-})
-
 // -------------------------------------------------------------------------------------------------------- payout links
 
 t.test('control plane, POST /outcomes: FAILED and STUCK-PROCESSING steer the next payout link', async t => {

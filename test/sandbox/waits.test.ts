@@ -46,26 +46,29 @@ for (const [name, { last, more }] of Object.entries(LISTS)) {
   const list = name as List
   const nothing = { data: [], last, ...more }
 
-  t.test(`control plane, GET /${list}: every call that waits is answered with the next, when that comes`, async t => {
-    const { app, time, client, wait, read } = await waiter(t, list)
-    const other = await connect(app, 'other')
-    const all = [await wait(), await wait(), await wait(`after=${last}&limit=1`)]
-    const stranger = await wait(`after=${last - 1}`, 'other')
-    time.pass(20_000)
-    await happen(client)
-    const expected = { data: [{ seq: last + 1 }], last: last + 1, ...more }
-    for (const { answer } of all) {
-      t.match(await answer, { status: 200, body: expected })
-      t.same((await answer).body, await read(`after=${last}`), 'as the list has it')
-    }
-    t.equal(time.pending, 1, 'no timer is left, but of another client')
-    t.match(await read(`after=${last}&wait=60`), expected, 'the past is answered at once')
-    t.same((await read('wait=0&after=9')).data, [])
-    await happen(other)
-    t.equal((await stranger.answer).body.data[0].seq, last)
-  })
+  t.test(
+    `control plane, Wait for an event: ${list}: every call that waits is answered with the next, when that comes`,
+    async t => {
+      const { app, time, client, wait, read } = await waiter(t, list)
+      const other = await connect(app, 'other')
+      const all = [await wait(), await wait(), await wait(`after=${last}&limit=1`)]
+      const stranger = await wait(`after=${last - 1}`, 'other')
+      time.pass(20_000)
+      await happen(client)
+      const expected = { data: [{ seq: last + 1 }], last: last + 1, ...more }
+      for (const { answer } of all) {
+        t.match(await answer, { status: 200, body: expected })
+        t.same((await answer).body, await read(`after=${last}`), 'as the list has it')
+      }
+      t.equal(time.pending, 1, 'no timer is left, but of another client')
+      t.match(await read(`after=${last}&wait=60`), expected, 'the past is answered at once')
+      t.same((await read('wait=0&after=9')).data, [])
+      await happen(other)
+      t.equal((await stranger.answer).body.data[0].seq, last)
+    },
+  )
 
-  t.test(`control plane, GET /${list}: when its time is over, it answers with nothing`, async t => {
+  t.test(`control plane, Wait for an event: ${list}: when its time is over, it answers with nothing`, async t => {
     const { app, time, wait } = await waiter(t, list)
     for (const seconds of [1, 60]) {
       const { answer } = await wait(`after=${last}&wait=${seconds}`)
@@ -74,29 +77,32 @@ for (const [name, { last, more }] of Object.entries(LISTS)) {
     }
   })
 
-  t.test(`control plane, GET /${list}: a call ends with its connection, which can carry further calls`, async t => {
-    const { app, time } = await waiter(t, list)
-    const port = await listen(app)
-    const waiting = request(`GET /_sandbox/${list}?client=acme&after=${last}&wait=60`)
-    const kept = await open(port)
-    for (let calls = 0; calls < 2; calls++) {
-      kept.send(waiting)
+  t.test(
+    `control plane, Wait for an event: ${list}: a call ends with its connection, which can carry further calls`,
+    async t => {
+      const { app, time } = await waiter(t, list)
+      const port = await listen(app)
+      const waiting = request(`GET /_sandbox/${list}?client=acme&after=${last}&wait=60`)
+      const kept = await open(port)
+      for (let calls = 0; calls < 2; calls++) {
+        kept.send(waiting)
+        await until(() => time.pending === 1)
+        time.pass(60_000)
+        t.match(await kept.read(), { status: 200, body: { data: [] } })
+      }
+      const arrived = once(app.server, 'connection')
+      const gone = await open(port)
+      const [socket] = await arrived
+      gone.send(waiting)
       await until(() => time.pending === 1)
-      time.pass(60_000)
-      t.match(await kept.read(), { status: 200, body: { data: [] } })
-    }
-    const arrived = once(app.server, 'connection')
-    const gone = await open(port)
-    const [socket] = await arrived
-    gone.send(waiting)
-    await until(() => time.pending === 1)
-    const isClosed = closed(socket)
-    gone.reset()
-    await isClosed
-    t.equal(time.pending, 0)
-  })
+      const isClosed = closed(socket)
+      gone.reset()
+      await isClosed
+      t.equal(time.pending, 0)
+    },
+  )
 
-  t.test(`control plane, GET /${list}: what its filters keep out does not answer it`, async t => {
+  t.test(`control plane, Wait for an event: ${list}: what its filters keep out does not answer it`, async t => {
     const { time, client, wait } = await waiter(t, list)
     const filters: Record<string, number> =
       list === 'events'
@@ -148,7 +154,7 @@ for (const [name, { last, more }] of Object.entries(LISTS)) {
     t.equal(time.pending, 0)
   })
 
-  t.test(`control plane, GET /${list}: when the server closes, it is answered without any`, async t => {
+  t.test(`control plane, Wait for an event: ${list}: when the server closes, it is answered without any`, async t => {
     const { app, time, wait } = await waiter(t, list)
     const { answer } = await wait()
     await app.close()
@@ -156,14 +162,17 @@ for (const [name, { last, more }] of Object.entries(LISTS)) {
     t.equal(time.pending, 0)
   })
 
-  t.test(`control plane, GET /${list}: another wait is refused, and an unknown client, at once`, async t => {
-    const { app } = await waiter(t, list)
-    await table(t, query => call(app, 'GET', `/_sandbox/${list}?client=acme${query}`), {
-      [invalidQuery('wait')]: ['-1', '61', '0.5', 'long', ''].map(value => `&wait=${value}`),
-      [malformed('wait')]: ['&wait=1&wait=2'],
-      '404 CLIENT_NOT_FOUND client': ['-nobody&wait=60'],
-    })
-  })
+  t.test(
+    `control plane, Wait for an event: ${list}: another wait is refused, and an unknown client, at once`,
+    async t => {
+      const { app } = await waiter(t, list)
+      await table(t, query => call(app, 'GET', `/_sandbox/${list}?client=acme${query}`), {
+        [invalidQuery('wait')]: ['-1', '61', '0.5', 'long', ''].map(value => `&wait=${value}`),
+        [malformed('wait')]: ['&wait=1&wait=2'],
+        '404 CLIENT_NOT_FOUND client': ['-nobody&wait=60'],
+      })
+    },
+  )
 }
 
 t.test('control plane, GET /requests: a HAR document waits, too', async t => {

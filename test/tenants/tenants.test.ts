@@ -1,7 +1,18 @@
 import t from 'tap'
 import { createTenantRegistry } from '../../src/tenants/registry.js'
 import { gist, table } from '../answers.js'
-import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
+import {
+  bill,
+  build,
+  call,
+  collection,
+  connect,
+  MONDAY,
+  mandate,
+  payoutLink,
+  requestToken,
+  serverOptions,
+} from '../helper.js'
 
 type App = ReturnType<typeof build>
 
@@ -34,36 +45,48 @@ const shared = build(t)
 
 // ----------------------------------------------------------------------------------------------------- isolation
 
-t.test('decisions §3: nothing crosses between tenants: records, clock, tokens and settings', async t => {
-  const [acme, beta] = [await connect(shared, 'acme'), await connect(shared, 'beta')]
-  await acme.post('/api/v1/bills', bill())
-  await acme.post('/api/v1/mandates', mandate())
-  const { payoutLinkId } = (await acme.post(LINKS, payoutLink())).body
-  await table(t, ([method, url, body]) => beta.send(method, `/api/v1/${url}`, { body }), {
-    '404 BILL_NOT_FOUND uniqueReferenceIdentifier': [['GET', 'bills/INV-2026-001']],
-    '404 MANDATE_NOT_FOUND mandateReference': [['GET', 'mandates/MND-0001']],
-    '404 PAYOUT_LINK_NOT_FOUND payoutLinkId': [
-      ['PATCH', `payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'not mine' }],
-    ],
-    '404 COUNTERPARTY_NOT_FOUND counterpartyReference': [
-      ['PATCH', 'counterparties/CPTY-0001', { remarks: 'not mine' }],
-    ],
-  })
-  t.equal((await beta.control('GET', '/bills/INV-2026-001')).status, 404)
-  t.equal(gist(await beta.post('/api/v1/bills', bill({ totalAmount: '5' }))), '201', 'the same reference is free')
-  t.equal((await acme.get('/api/v1/bills/INV-2026-001')).body.totalAmount, '1190.00')
+t.test(
+  'decisions §3: nothing crosses between tenants: records, clock, tokens, settings, faults and outcomes',
+  async t => {
+    const [acme, beta] = [await connect(shared, 'acme'), await connect(shared, 'beta')]
+    await acme.post('/api/v1/bills', bill())
+    await acme.post('/api/v1/mandates', mandate())
+    const { payoutLinkId } = (await acme.post(LINKS, payoutLink())).body
+    await table(t, ([method, url, body]) => beta.send(method, `/api/v1/${url}`, { body }), {
+      '404 BILL_NOT_FOUND uniqueReferenceIdentifier': [['GET', 'bills/INV-2026-001']],
+      '404 MANDATE_NOT_FOUND mandateReference': [['GET', 'mandates/MND-0001']],
+      '404 PAYOUT_LINK_NOT_FOUND payoutLinkId': [
+        ['PATCH', `payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'not mine' }],
+      ],
+      '404 COUNTERPARTY_NOT_FOUND counterpartyReference': [
+        ['PATCH', 'counterparties/CPTY-0001', { remarks: 'not mine' }],
+      ],
+    })
+    t.equal((await beta.control('GET', '/bills/INV-2026-001')).status, 404)
+    t.equal(gist(await beta.post('/api/v1/bills', bill({ totalAmount: '5' }))), '201', 'the same reference is free')
+    t.equal((await acme.get('/api/v1/bills/INV-2026-001')).body.totalAmount, '1190.00')
 
-  await acme.control('PUT', '/settings', { allowedOrigins: [SHOP], mandateActivation: 'manual' })
-  t.equal(gist(await acme.post(LINKS, embedded())), '201')
-  t.equal(gist(await beta.post(LINKS, embedded())), NOT_ALLOWED)
-  t.equal((await beta.post('/api/v1/mandates', mandate())).body.status, 'ACTIVE')
+    await acme.control('PUT', '/settings', { allowedOrigins: [SHOP], mandateActivation: 'manual' })
+    t.equal(gist(await acme.post(LINKS, embedded())), '201')
+    t.equal(gist(await beta.post(LINKS, embedded())), NOT_ALLOWED)
+    t.equal((await beta.post('/api/v1/mandates', mandate())).body.status, 'ACTIVE')
 
-  await acme.control('POST', '/clock/advance', { by: 'PT2H' })
-  t.equal((await beta.control('GET', '/clock')).body.now, MONDAY)
-  t.equal(gist(await withToken(shared, beta.token)), '200')
-  t.equal(gist(await withToken(shared, acme.token)), '401 EXPIRED_TOKEN authorization')
-  t.equal((await (await connect(shared, 'ACME')).get('/api/v1/bills')).body.totalCount, 0, 'the case of an id counts')
-})
+    await acme.control('POST', '/faults', { times: null, effect: { kind: 'error', status: 500 } })
+    await acme.control('POST', '/outcomes', { outcome: 'FAILED' })
+    t.equal((await beta.control('DELETE', '/faults/fault-1')).status, 404)
+    t.equal(gist(await beta.post('/api/v1/direct-debit', collection())), '201', 'no fault is met')
+    t.equal((await beta.control('GET', '/direct-debit/COL-0001')).body.record.outcome, undefined)
+    t.same((await beta.control('GET', '/outcomes')).body.armed, [])
+    t.equal((await acme.get('/api/v1/mandates')).status, 500)
+    await acme.control('DELETE', '/faults')
+
+    await acme.control('POST', '/clock/advance', { by: 'PT2H' })
+    t.equal((await beta.control('GET', '/clock')).body.now, MONDAY)
+    t.equal(gist(await withToken(shared, beta.token)), '200')
+    t.equal(gist(await withToken(shared, acme.token)), '401 EXPIRED_TOKEN authorization')
+    t.equal((await (await connect(shared, 'ACME')).get('/api/v1/bills')).body.totalCount, 0, 'the case of an id counts')
+  },
+)
 
 // ------------------------------------------------------------------------------------------------------ fixtures
 
