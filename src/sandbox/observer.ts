@@ -66,10 +66,8 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     }
     const token = bearerOf(request)
     const owner = token && ownerOf(token)
-    // The metadata of the service name a client by their query.
-    const named = credential ?? request.sandbox.clientId
     return [
-      ...(named !== undefined ? [{ clientId: named, isProven: () => registry.has(named) }] : []),
+      ...(credential !== undefined ? [{ clientId: credential, isProven: () => registry.has(credential) }] : []),
       ...(token && owner ? [{ clientId: owner, isProven: () => registry.ownerOf(token) === owner }] : []),
       { clientId: DEMO_CLIENT.clientId, isCurrent: !isShared, isProven: () => true },
     ]
