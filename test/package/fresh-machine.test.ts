@@ -5,7 +5,8 @@ import { join, relative, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { PLAIN, program } from '../program.js'
 
-const NOT_IN_A_CLONE = /(^|\/)(node_modules|dist|build|\.git|\.tap)$|^compat\/runners-|\.tgz$/
+/** What a clone does not have, and the folders of packages that neither command reads: others write there meanwhile. */
+const LEFT_OUT = /(^|\/)(node_modules|dist|build|\.git|\.tap)$|^(bench|compat)$|\.tgz$/
 
 /**
  * Copies the project as a clone has it, and each text with CRLF, as Git can check it out on Windows. It shares the packages
@@ -14,7 +15,7 @@ const NOT_IN_A_CLONE = /(^|\/)(node_modules|dist|build|\.git|\.tap)$|^compat\/ru
 function cloneWithCrlf(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-clone-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  cpSync('.', folder, { recursive: true, filter: path => !NOT_IN_A_CLONE.test(relative('.', path)) })
+  cpSync('.', folder, { recursive: true, filter: path => !LEFT_OUT.test(relative('.', path)) })
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
