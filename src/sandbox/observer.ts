@@ -50,47 +50,47 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     coverAnswer(coverage, clientId, request, reply)
   }
 
-  /** Returns the clients that may have sent a request: the client of its tenant, else the clients that it names and the demo client. */
-  function claimsOf(request: FastifyRequest, isUnavailable: boolean): Claim[] {
-    const { tenant } = request.sandbox
-    const credential = credentialOf(request)
-    if (tenant !== undefined) {
-      const { clientId, resets } = tenant
-      const isProven = (isRead: boolean) => {
-        const present = registry.peek(clientId)
-        if (present !== undefined || isRead) return present?.resets === resets
-        // A token is of a stored client, but credentials may be of a registration that is not stored.
-        return (credential === undefined || !isUnavailable) && registry.resetsOf(clientId) === undefined
-      }
-      return [{ clientId, isCurrent: false, isProven }]
-    }
+  /** Returns the clients that a request may be of, the likeliest first. The last one is the demo client. */
+  function namedBy(request: FastifyRequest): string[] {
+    const { clientId, tenant } = request.sandbox
+    if (tenant !== undefined) return [tenant.clientId]
     const token = bearerOf(request)
-    const owner = token && ownerOf(token)
-    return [
-      ...(credential !== undefined ? [{ clientId: credential, isProven: () => registry.has(credential) }] : []),
-      ...(token && owner ? [{ clientId: owner, isProven: () => registry.ownerOf(token) === owner }] : []),
-      { clientId: DEMO_CLIENT.clientId, isCurrent: !isShared, isProven: () => true },
-    ]
+    // The metadata of the service name a client by their query.
+    const named = [credentialOf(request) ?? clientId, token && ownerOf(token), DEMO_CLIENT.clientId]
+    return named.filter(one => one !== undefined)
+  }
+
+  /** Whether a client exists, and has not been reset since a request was admitted. `isStale`: memory may not show it. */
+  function isOf(clientId: string, { sandbox: { tenant } }: FastifyRequest, isStale: boolean): boolean {
+    if (tenant === undefined) return registry.has(clientId)
+    const present = registry.peek(clientId)
+    return present === undefined
+      ? isStale && registry.resetsOf(clientId) === undefined
+      : present.resets === tenant.resets
   }
 
   /**
-   * Calls back with the first client that is proven. The request of a client that cannot be read has no client.
-   * @param isAway whether the request was refused since the database is away: it does not wait twice
+   * Calls back with the first client that a request is of, if there is one.
+   * @param isAway whether the database is away, so that it is not asked again
    */
-  function find([claim, ...others]: readonly Claim[], isAway: boolean, done: (clientId?: string) => void) {
-    if (claim === undefined) {
+  function find(
+    request: FastifyRequest,
+    [clientId, ...others]: readonly string[],
+    isAway: boolean,
+    done: (clientId?: string) => void,
+  ): void {
+    if (clientId === undefined) {
       done()
       return
     }
-    const { clientId, isProven } = claim
-    const { isCurrent = !isShared && registry.peek(clientId) !== undefined && isProven(true) } = claim
-    const look = (isRead: boolean) => {
-      if (isProven(isRead)) done(clientId)
-      else find(isRead ? others : [], isAway, done)
+    const look = (isStale: boolean) => {
+      if (isOf(clientId, request, isStale)) done(clientId)
+      else find(request, isStale ? [] : others, isAway, done)
     }
-    // The client may be out of memory, in a transaction that is not stored, or another one on another server.
-    if (isCurrent || isAway) look(!isAway)
-    else storage.refresh(clientId, error => look(error === undefined))
+    // The client may be out of memory, or another one on another server.
+    if (isAway) look(true)
+    else if (!isShared && registry.peek(clientId) !== undefined) look(false)
+    else storage.refresh(clientId, error => look(error !== undefined))
   }
 
   // In `onSend`, and not in `onResponse`: a client that has its answer finds its request in the log, although the log of a
@@ -109,27 +109,15 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       next(null, answer)
       return
     }
-    const isUnavailable = reply.statusCode === 503
-    const isAway = isShared && isUnavailable && tenant === undefined
-    find(claimsOf(request, isUnavailable), isAway, clientId => {
+    // A request that was refused since the database is away does not wait for it twice.
+    const isAway = isShared && reply.statusCode === 503 && tenant === undefined
+    find(request, namedBy(request), isAway, clientId => {
       if (clientId !== undefined) note(clientId, request, reply, answer)
       next(null, answer)
     })
   })
   done()
 })
-
-/** A client that a request may be of. */
-interface Claim {
-  readonly clientId: string
-  /** Whether the client need not be looked up. By default: if it is in memory, proven, and on no other server. */
-  readonly isCurrent?: boolean
-  /**
-   * Whether the request is of the client.
-   * @param isRead whether the client is up to date in memory
-   */
-  isProven(isRead: boolean): boolean
-}
 
 /** Returns the client id of a token request. */
 function credentialOf({ body }: FastifyRequest): string | undefined {

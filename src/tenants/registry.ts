@@ -201,11 +201,6 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       if (tokens.isExpired(claims)) throw errors.expiredToken()
       return tenant
     },
-    /** Returns the client id of a token that was issued here, expired or not. */
-    ownerOf(token: string): string | undefined {
-      const tenant = find(ownerOf(token) ?? '')?.tenant
-      return tenant?.tokens.read(token) === undefined ? undefined : tenant.clientId
-    },
     /**
      * Returns the time of a tenant, or the time at which it would start. This does not count as use, and does no due work.
      * @param last the tenant as it was, in case it is out of memory
