@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { areas } from './areas/index.js'
-import { oauthRoutes } from './areas/oauth/routes.js'
+import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkPages } from './areas/payout-links/pay/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import type { AppOptions } from './http/app.js'
@@ -27,7 +27,7 @@ export interface ServerOptions extends AppOptions, SandboxOptions {
 
 /** Builds the server and its tenants. It does not listen. */
 export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
-  const { adminToken, stateBytes = DEFAULT_BOUNDS.stateBytes } = options
+  const { adminToken, clients, stateBytes = DEFAULT_BOUNDS.stateBytes } = options
   const app = createApp(options)
   const sandbox = createSandbox(app, options)
   const { documents, now, registry } = sandbox
@@ -37,6 +37,10 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.register(faultDelivery, sandbox)
 
   // The service.
+  app.register(async metadata => {
+    metadata.register(clientOfQuery, { ...sandbox, byDefault: clients[0]?.clientId })
+    metadata.register(metadataRoutes)
+  })
   app.register(
     async oauth => {
       oauth.register(clientOfCredentials, sandbox)

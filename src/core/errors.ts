@@ -51,7 +51,7 @@ export const catalogue = {
   ),
   FORBIDDEN_HOST: entry(
     403,
-    'Control plane, token endpoint and pages of payout links: `Host` may be a public name, and `SANDBOX_ALLOWED_HOSTS` does not list it.',
+    'Control plane, token endpoint, its metadata and pages of payout links: `Host` may be a public name, and `SANDBOX_ALLOWED_HOSTS` does not list it.',
   ),
   INVALID_PAGE_TOKEN: entry(403, 'A claim or decline does not carry the token of the page of its payout link.'),
   ROUTE_NOT_FOUND: entry(404, 'There is no such path. A forward slash in an identifier separates paths, too.'),

@@ -115,7 +115,7 @@ declare module 'fastify' {
 }
 
 /** Returns whether a client has used the public URL of the server, and not another of its names. */
-function isPublicHost({ headers, sandbox: { host, publicUrl } }: FastifyRequest): boolean {
+export function isPublicHost({ headers, sandbox: { host, publicUrl } }: FastifyRequest): boolean {
   // A refused Host is no name of the server.
   if (host === '') return !headers.host
   const { protocol, origin } = new URL(publicUrl)

@@ -25,7 +25,7 @@ export interface WebAccessOptions {
 
 const API = '/api/v1/'
 /** The routes that are guarded. */
-const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/pay/']
+const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/.well-known/', '/pay/']
 
 /** A probe names no client and tells only that the server works. It may use any host name, such as the name of a pod. */
 const PROBES = '/_sandbox/health/'

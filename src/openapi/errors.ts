@@ -27,7 +27,7 @@ export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   if (isControl(route)) ofRequest.push('INVALID_QUERY_PARAMETER')
   if (isControl(route) && schema.security === undefined) ofRequest.push('ADMIN_TOKEN_REQUIRED')
   const isProbe = url.startsWith('/_sandbox/health/')
-  if ((isControl(route) && !isProbe) || schema.operationId === 'issueToken') {
+  if ((isControl(route) && !isProbe) || ['issueToken', 'getServerMetadata'].includes(schema.operationId)) {
     ofRequest.push('FORBIDDEN_HOST')
   }
   const ofAll: ErrorCode[] = [

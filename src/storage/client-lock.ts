@@ -153,19 +153,25 @@ export const clientOfCredentials = fp<Tenants>(async (scope, tenants) => {
   })
 })
 
-/** Returns the client of a page or of a call of the control plane: the client of its path, else of its query. */
-export function clientOf({ params, query }: Pick<FastifyRequest, 'params' | 'query'>): string {
+/**
+ * Returns the client of a page or of a call of the control plane: the client of its path, else of its query.
+ * @param byDefault the client of a request that names none
+ */
+export function clientOf(
+  { params, query }: Pick<FastifyRequest, 'params' | 'query'>,
+  byDefault = DEMO_CLIENT.clientId,
+): string {
   const { clientId } = (params ?? {}) as { clientId?: string }
-  return clientId ?? (query as { client?: string }).client ?? DEMO_CLIENT.clientId
+  return clientId ?? (query as { client?: string }).client ?? byDefault
 }
 
-/** The scope of pages, which are for the client of `?client=`. */
-export const clientOfQuery = fp<Tenants>(async (scope, tenants) => {
-  const { registry } = tenants
+/** The scope of the metadata and of pages, which are for the client of `?client=`. `byDefault`: as in `clientOf`. */
+export const clientOfQuery = fp<Tenants & { readonly byDefault?: string | undefined }>(async (scope, tenants) => {
+  const { registry, byDefault } = tenants
   useClientLock(scope, tenants, {
-    clientOf,
+    clientOf: request => clientOf(request, byDefault),
     enter(request, realNow) {
-      const tenant = registry.tenant(clientOf(request), realNow)
+      const tenant = registry.tenant(clientOf(request, byDefault), realNow)
       request.sandbox.tenant = tenant
       return tenant
     },

@@ -209,9 +209,14 @@ t.test('decisions §3: an id or secret that begins or ends with white space has 
   t.equal(await hintOf({ client_id: 'spaced', client_secret: 'sec ret' }), undefined)
 })
 
-t.test('decisions §3: with tokenAuthentication form, HTTP Basic is refused', async t => {
-  const app = build(t)
+t.test('decisions §3: with tokenAuthentication form, HTTP Basic is refused, and discovery says so', async t => {
+  const app = build(t, { clients: [{ clientId: 'own', clientSecret: 'secret' }] })
   const strict = await connect(app, 'strict')
+  const discover = (query = '') => call(app, 'GET', `/.well-known/oauth-authorization-server${query}`)
+  const methods = async (query?: string) => (await discover(query)).body.token_endpoint_auth_methods_supported.join()
+  const [post_, both] = ['client_secret_post', 'client_secret_post,client_secret_basic']
+  t.same([await methods(), await methods('?client=strict')], [both, both])
+
   await strict.control('PUT', '/settings', { tokenAuthentication: 'form' })
   const form = `client_id=strict&client_secret=secret&${GRANT}`
   const ask = (body: string, id = '') => post(app, body, id === '' ? {} : { authorization: basic(id, 'secret') })
@@ -225,6 +230,10 @@ t.test('decisions §3: with tokenAuthentication form, HTTP Basic is refused', as
   const refused = await ask(GRANT, 'strict')
   t.match(refused.body.message, /tokenAuthentication is form/)
   t.equal(refused.headers['www-authenticate'], 'Basic realm="oauth"')
+  t.same([await methods('?client=strict'), await methods()], [post_, both])
+  await call(app, 'PUT', '/_sandbox/settings?client=own', { body: { tokenAuthentication: 'form' } })
+  t.same([await methods(), await methods('?client=sandbox-client')], [post_, both], 'its own client')
+  t.equal(gist(await discover('?client=unknown')), '404 CLIENT_NOT_FOUND client')
   await strict.control('PUT', '/settings', { tokenAuthentication: 'form-or-basic' })
   t.equal(refusal(await ask(GRANT, 'strict')), '200')
 })

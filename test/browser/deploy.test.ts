@@ -169,6 +169,7 @@ async function assertAll(t: Test, proxy: Proxy, title: string) {
   t.equal((await request(started, `${publicUrl}/_sandbox/settings`, settings, '{}')).status, 200, 'its own origin')
   const foreign = { method: 'PUT', headers: { ...JSON_TYPE, origin: 'https://shop.example' } }
   t.equal((await request(started, `${publicUrl}/_sandbox/settings`, foreign, '{}')).status, 403, 'another origin')
+  t.equal((await get('/.well-known/oauth-authorization-server')).body.issuer, publicUrl)
   t.equal((await get('/openapi.json')).body.servers[0].url, publicUrl)
 
   const link = { amount: '5.00', currency: 'EUR', payoutMethod: 'SEPA-CT' }

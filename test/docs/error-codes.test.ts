@@ -239,6 +239,7 @@ const SPECIFIC: Record<string, Provocation> = {
   'uploadBillDocument UNSUPPORTED_MEDIA_TYPE': ({ send }) => send(upload({ content: 'plain text' })),
   'updateCounterparty IMMUTABLE_FIELD': body({ counterpartyReference: 'CPTY-0002', remarks: 'x' }),
 
+  'getServerMetadata INVALID_QUERY_PARAMETER': query('client='),
   'searchRecords CLIENT_NOT_FOUND': query('client=unknown&q=x'),
   'describeScenario SCENARIO_NOT_FOUND': parameter('nothing'),
   'runScenario SCENARIO_NOT_FOUND': parameter('nothing'),

@@ -83,7 +83,7 @@ async function attack(batch: Batch, operation: Operation): Promise<number> {
 
   /** The control plane refuses names that it does not know. The API ignores them, with a hint (decisions §1). */
   const isUnknown = ({ statusCode, headers }: LightMyRequestResponse) =>
-    statusCode >= 400 || headers['sandbox-hint'] !== undefined
+    statusCode >= 400 || headers['sandbox-hint'] !== undefined || path.startsWith('/.well-known/')
   const { statusCode } = await batch.send(example)
   for (const parameter of placed('path')) {
     await batch.each(nextNames(START_NAMES), name => ({

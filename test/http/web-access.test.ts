@@ -30,6 +30,7 @@ const lines: [method: string, path: string, body?: unknown][] = [
   ['POST', '/api/v1/oauth/%74oken', GRANT],
   ['GET', '/api/v1/mandates'],
   ['POST', '/api/v1/mandates', mandate()],
+  ['GET', '/.well-known/oauth-authorization-server'],
   ['OPTIONS', '/_sandbox/reset'],
   ['OPTIONS', '/api/v1/mandates'],
   ['GET', '/nowhere'],
@@ -108,6 +109,7 @@ t.test(
     for (const [method, path, body] of [
       ['GET', '/_sandbox/clients'],
       ['POST', TOKEN, GRANT],
+      ['GET', '/.well-known/oauth-authorization-server'],
     ] as const) {
       // light-my-request replaces an empty Host.
       const send = (host: string) => call(app, method, path, { body, headers: { host, ...(body && FORM) } })
@@ -227,7 +229,7 @@ t.test('control plane, SANDBOX_CORS_ORIGINS: opens the API to its origins, and n
       [200, 200, 404, 400],
     )
     for (const answer of answers) t.equal(answer.headers['access-control-allow-origin'], origin)
-    for (const path of ['/_sandbox/state', LIVE, '/%61pi/v1/mandates']) {
+    for (const path of ['/_sandbox/state', LIVE, '/.well-known/oauth-authorization-server', '/%61pi/v1/mandates']) {
       for (const answer of [await call(app, 'GET', path, { headers }), await preflight(app, path, origin)]) {
         t.same([gist(answer), corsOf(answer)], refused, path)
       }
@@ -268,6 +270,31 @@ t.test('decisions §1: two Host headers, or one that is not a host, are 400', as
   t.equal((await exchange(port, request('GET /nowhere', { ...headers, host: 'a b' })))[0]?.status, 400, 'before 404')
   const [old] = await exchange(port, `GET ${LIVE} HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n`)
   t.equal(old?.status, 400, 'HTTP/1.0')
+})
+
+// --------------------------------------------------------------------------------------------------------- metadata
+
+t.test('decisions §3: metadata names the token endpoint under the name that the client used', async t => {
+  const app = atPublicUrl
+  const metadata = (host: string) => call(app, 'GET', '/.well-known/oauth-authorization-server', { headers: { host } })
+  for (const [host, issuer] of [
+    ['pay.example.com', 'https://pay.example.com/sandbox'],
+    ['PAY.example.com', 'https://pay.example.com/sandbox'],
+    ['localhost:8080', 'http://localhost:8080'],
+    ['sandbox:8080', 'http://sandbox:8080'],
+    ['[::1]:8080', 'http://[::1]:8080'],
+  ] as const) {
+    t.same((await metadata(host)).body, {
+      issuer,
+      token_endpoint: `${issuer}/api/v1/oauth/token`,
+      grant_types_supported: ['client_credentials'],
+      token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+      response_types_supported: [],
+    })
+  }
+  const port = await listen(app)
+  const [old] = await exchange(port, 'GET /.well-known/oauth-authorization-server HTTP/1.0\r\n\r\n')
+  t.equal(old?.body.issuer, 'https://pay.example.com/sandbox', 'HTTP/1.0 has no Host')
 })
 
 t.test('control plane, Keep web pages out: all that is not JSON is sent with nosniff', async t => {

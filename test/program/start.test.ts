@@ -279,6 +279,8 @@ t.test('decisions §8: behind a mapped port, a link has the address of its reque
   t.equal((await fetch(created.url)).status, 200, 'the page of the link is there')
   const direct = (await send(server, 'POST', '/api/v1/payout-links', token, LINK)).body
   t.ok(direct.url.startsWith(`${server.url}/pay/`), direct.url)
+  const { body: metadata } = await send(mapped, 'GET', '/.well-known/oauth-authorization-server')
+  t.equal(metadata.issuer, mapped.url)
 })
 
 t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and a folder of fixtures', async t => {

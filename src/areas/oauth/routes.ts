@@ -6,10 +6,11 @@ import { basicOf } from '../../http/authenticate.js'
 import { sendError, toApiError } from '../../http/error-handler.js'
 import { FORM, FORM_LIMIT, parseForm } from '../../http/form.js'
 import { hint } from '../../http/hints.js'
-import { withClient } from '../../http/request-context.js'
+import { isPublicHost, withClient } from '../../http/request-context.js'
+import { failures } from '../../http/schemas.js'
 import { isDecodable } from '../../http/url.js'
 import { toOAuthError } from './errors.js'
-import { AccessToken, TokenError, TokenRequest } from './schemas.js'
+import { AccessToken, MetadataQuery, ServerMetadata, TokenError, TokenRequest } from './schemas.js'
 
 /** RFC 6749 §5.1; errors are not stored either (decisions §3). */
 const UNCACHED = { 'cache-control': 'no-store', pragma: 'no-cache' }
@@ -67,6 +68,45 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
     },
   )
   done()
+}
+
+/** GET /.well-known/oauth-authorization-server: RFC 8414, for the discovery of OAuth libraries (decisions §3). */
+export const metadataRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
+  app.get(
+    '/.well-known/oauth-authorization-server',
+    {
+      schema: {
+        operationId: 'getServerMetadata',
+        summary: 'Discover the token endpoint',
+        description:
+          'The metadata of RFC 8414, for OAuth libraries that discover the token endpoint. The authentication methods ' +
+          'are those that the client may use, by its setting `tokenAuthentication`.',
+        tags: ['oauth'],
+        security: [],
+        'x-fidelity': 'assumed',
+        'x-fidelity-note': 'The service documents no metadata.',
+        'x-error-codes': ['CLIENT_NOT_FOUND'],
+        querystring: MetadataQuery,
+        response: { 200: ServerMetadata, ...failures },
+      },
+    },
+    request => withClient(request, ({ settings }) => metadataFor(request, settings.tokenAuthentication === 'form')),
+  )
+  done()
+}
+
+/** Returns the metadata for a client. `isStrict`: it may not use HTTP Basic. */
+function metadataFor(request: FastifyRequest, isStrict: boolean): ServerMetadata {
+  // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
+  const issuer = isPublicHost(request) ? request.sandbox.publicUrl : `http://${request.sandbox.host}`
+  return {
+    issuer,
+    token_endpoint: `${issuer}/api/v1/oauth/token`,
+    grant_types_supported: ['client_credentials'],
+    token_endpoint_auth_methods_supported: ['client_secret_post', ...(isStrict ? [] : ['client_secret_basic'])],
+    // There is no authorization endpoint.
+    response_types_supported: [],
+  }
 }
 
 const usesBasic = (request: FastifyRequest) => basicOf(request) !== undefined

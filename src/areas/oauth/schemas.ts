@@ -56,6 +56,40 @@ export const AccessToken = documented(
 )
 export type AccessToken = Static<typeof AccessToken>
 
+export const MetadataQuery = Type.Object({
+  client: Type.Optional(
+    assumed(
+      Type.String(),
+      'The client that asks, by its client id; by default `sandbox-client`, or the client of `createSandbox`.',
+    ),
+  ),
+})
+
+/** RFC 8414 §2. The interface does not document it. */
+export const ServerMetadata = Type.Object(
+  {
+    issuer: assumed(Type.String(), 'The URL of the server.'),
+    token_endpoint: assumed(Type.String(), 'The URL of the token endpoint.'),
+    grant_types_supported: assumed(Type.Array(Type.String()), 'The grant types.'),
+    token_endpoint_auth_methods_supported: assumed(Type.Array(Type.String()), 'How clients send their credentials.'),
+    response_types_supported: assumed(Type.Array(Type.String()), 'None: there is no authorization endpoint.'),
+  },
+  {
+    title: 'AuthorizationServerMetadata',
+    description: 'The metadata of RFC 8414.',
+    examples: [
+      {
+        issuer: 'http://127.0.0.1:8080',
+        token_endpoint: 'http://127.0.0.1:8080/api/v1/oauth/token',
+        grant_types_supported: ['client_credentials'],
+        token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+        response_types_supported: [],
+      },
+    ],
+  },
+)
+export type ServerMetadata = Static<typeof ServerMetadata>
+
 /** The error envelope with the two members that stock OAuth clients read: RFC 6749 §5.2; decisions §3. */
 export const TokenError = Type.Object(
   {
