@@ -42,6 +42,7 @@ export interface Response extends Labelled {
   $ref?: string
   headers?: Named<Reference>
   content?: Content | undefined
+  links?: Named<object>
 }
 
 /** The content of a body by its media type. */

@@ -9,6 +9,7 @@ import type { ExampleValues } from './examples.js'
 import { withExamples } from './examples.js'
 import { headers, headersOf } from './headers.js'
 import { withVisibleLabels } from './labels.js'
+import { linksOf } from './links.js'
 import type { DocumentedRoute } from './routes.js'
 import { isControl } from './routes.js'
 
@@ -27,7 +28,7 @@ const contact = { name: 'The maintainers of the sandbox' }
 const license = { name: 'MIT', identifier: 'MIT' }
 
 const LABELS =
-  '`x-fidelity` says of each operation, parameter, property, response and header whether the service documents it ' +
+  '`x-fidelity` says of each operation, parameter, property, response, header and link whether the service documents it ' +
   '(`documented`) or the sandbox assumes it (`assumed`). All error codes are assumed. `x-fidelity-note` says what is ' +
   'assumed of a documented thing, or what the service has instead of an assumed one. `x-fidelity-constraints` names ' +
   'the assumed constraints of a documented field. `x-error-codes` lists the codes of an operation, and ' +
@@ -215,6 +216,7 @@ function build<T extends typeof service | typeof control>(routes: readonly Docum
         schema.type === 'null'
           ? undefined
           : mapValues(content ?? { 'application/json': { schema } }, one => mediaOf(one.schema)),
+      ...linksOf(route, status, routes),
       ...labelOf(schema),
     }))
     const failures = errorStatusesOf(route).map(status => {

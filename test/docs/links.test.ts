@@ -2,35 +2,39 @@ import t from 'tap'
 import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
 import { upload } from '../multipart.js'
 import type { Json, Operation } from './contract.js'
-import { operationsOf } from './contract.js'
+import { exampleRequest, operationsOf } from './contract.js'
 
 /** decisions §1: all creations of the API, in an order that works. */
-const CREATIONS: { id: string; path: string; options: object; location?: string }[] = [
+const CREATIONS: { id: string; path: string; options: object; location?: string; links: string[] }[] = [
   {
     id: 'createMandate',
     path: '/api/v1/mandates',
     options: { body: mandate() },
     location: '/api/v1/mandates/MND-0001',
+    links: ['getMandate', 'cancelMandate', 'listMandates', 'listCollections'],
   },
   {
     id: 'createCollection',
     path: '/api/v1/direct-debit',
     options: { body: collection() },
     location: '/api/v1/direct-debit/COL-0001',
+    links: ['getCollection', 'listCollections'],
   },
   // The service documents no read of payout links.
   {
     id: 'createPayoutLink',
     path: '/api/v1/payout-links',
     options: { body: payoutLink() },
+    links: ['cancelPayoutLink'],
   },
   {
     id: 'createBill',
     path: '/api/v1/bills',
     options: { body: bill() },
     location: '/api/v1/bills/INV-2026-001',
+    links: ['getBill', 'updateBill', 'uploadBillDocument', 'listBills'],
   },
-  { id: 'uploadBillDocument', path: '/api/v1/bills/INV-2026-001/document', options: upload() },
+  { id: 'uploadBillDocument', path: '/api/v1/bills/INV-2026-001/document', options: upload(), links: [] },
 ]
 
 const app = build(t)
@@ -113,5 +117,49 @@ t.test('decisions §1: a fault with a code of its own has no Link, but that whic
     t.equal(status, 201)
     const answer = await client.get('/api/v1/mandates')
     t.same([answer.status, answer.headers.link], [effect.status, link])
+  }
+})
+
+/** Returns the value of a runtime expression of OpenAPI links. */
+function evaluate(expression: string, region: string, record: Json): string {
+  if (expression === '$request.header.x-region') return region
+  const [, member = ''] = /^\$response\.body#\/(\w+)$/.exec(expression) ?? []
+  return record[member]
+}
+
+/** Sends the operation of a link, with the example of its body. */
+async function follow(client: Awaited<ReturnType<typeof connect>>, { operationId, parameters }: Json, record: Json) {
+  const operation = find(operationId)
+  const query = new URLSearchParams()
+  let { path } = operation
+  for (const { in: place, name } of operation.operation.parameters) {
+    if (parameters[name] === undefined) continue
+    const value = evaluate(parameters[name], 'EU', record)
+    if (place === 'path') path = path.replace(`{${name}}`, value)
+    if (place === 'query') query.set(name, value)
+  }
+  const { mediaType, body } = exampleRequest(operation)
+  const options = mediaType === 'multipart/form-data' ? upload() : { body }
+  return client.send(operation.method, query.size > 0 ? `${path}?${query}` : path, options)
+}
+
+t.test('decisions §1: the links of each creation lead to the created record', async t => {
+  for (const { id, links } of CREATIONS) {
+    const documented: Record<string, Json> = find(id).responses[201].links ?? {}
+    t.same(Object.keys(documented), links, id)
+    for (const [name, link] of Object.entries(documented)) {
+      const given = find(link.operationId).operation.parameters.map((parameter: Json) => parameter.name)
+      const wrong = Object.keys(link.parameters).filter(parameter => !given.includes(parameter))
+      t.same(wrong, [], `${id} ${name}: each parameter exists`)
+      t.match(link, { description: /^[A-Z].*\.$/, 'x-fidelity': 'assumed' })
+
+      // Each link is followed on a record of its own, since some end it.
+      const client = await connect(app, `${id}-${name}`)
+      const records: Record<string, Json> = {}
+      for (const { id, path, options } of CREATIONS) records[id] = (await client.send('POST', path, options)).body
+      const { status, body } = await follow(client, link, records[id])
+      t.ok(status >= 200 && status < 300, `${id} ${name}: ${status} ${JSON.stringify(body)}`)
+      if (body?.data !== undefined) t.equal(body.totalCount, 1, `${id} ${name}: the list has one record`)
+    }
   }
 })
