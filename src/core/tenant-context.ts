@@ -29,6 +29,8 @@ export interface RecordNames {
   readonly reference: string
   /** The code of the error of an unknown reference. */
   readonly notFound: ErrorCode
+  /** Whether all records are in region EU, or several regions share the references, or each has its own. */
+  readonly regions: 'EU' | 'shared' | 'apart'
 }
 
 /** The parts of a tenant that a store gets when it is created. */

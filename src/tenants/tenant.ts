@@ -118,8 +118,8 @@ export function createTenant(
   for (const name of CREATION_ORDER) {
     const area: Area = areas[name]
     const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
-    const { path, reference, notFound, lifecycle } = area
-    const names = { name, path, kind: lifecycle?.kind, reference, notFound }
+    const { path, reference, notFound, regions, lifecycle } = area
+    const names = { name, path, kind: lifecycle?.kind, reference, notFound, regions }
     const options = { context: { ...context, names }, clientId, settings, stores, takeOutcome }
     // The compiler checks that the stores have the operations that others call.
     const create: (options: StoreOptions<Stores>) => Store = areas[name].createStore

@@ -386,7 +386,7 @@ const damages: Record<string, ((document: Document) => void)[]> = {
   ],
   '409 DUPLICATE_REFERENCE mandates.1.mandateReference': [d => (d.mandates[1].record.mandateReference = 'MND-0001')],
   // In two regions.
-  '409 DUPLICATE_REFERENCE payoutLinks.2.record.payoutLinkId': [
+  '409 DUPLICATE_REFERENCE payoutLinks.2.payoutLinkId': [
     d => (d.payoutLinks[2].record.payoutLinkId = d.payoutLinks[0].record.payoutLinkId),
   ],
   '409 DUPLICATE_REFERENCE counterparties.2.counterpartyReference': [

@@ -179,10 +179,7 @@ export const SeedBill = titled(
   'SeedBill',
   Type.Object({
     ...NewBill.properties,
-    status: Type.Optional(Bill.properties.status),
-    documents: Type.Optional(Bill.properties.documents),
-    createdAt: Type.Optional(Bill.properties.createdAt),
-    updatedAt: Type.Optional(Bill.properties.updatedAt),
+    ...Type.Partial(Type.Pick(Bill, ['status', 'documents', 'createdAt', 'updatedAt'])).properties,
   }),
 )
 export type SeedBill = Static<typeof SeedBill>

@@ -118,10 +118,6 @@ export class BillStore extends StatefulRepository<Bill, BillStatus, BillTransiti
     return regionOf(currency)
   }
 
-  protected override createdAtOf({ createdAt }: Bill): string {
-    return createdAt
-  }
-
   protected override weightOf({ documents }: Bill): number {
     return documents.length
   }

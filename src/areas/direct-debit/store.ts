@@ -187,10 +187,6 @@ export class CollectionStore extends StatefulRepository<StoredCollection, Collec
     }
   }
 
-  protected override regionOf() {
-    return 'EU' as const
-  }
-
   protected override createdAtOf({ initiatedAt }: StoredCollection): string {
     return initiatedAt
   }

@@ -162,9 +162,7 @@ export const SeedMandate = titled(
   'SeedMandate',
   Type.Object({
     ...NewMandate.properties,
-    status: Type.Optional(Mandate.properties.status),
-    createdAt: Type.Optional(Mandate.properties.createdAt),
-    updatedAt: Type.Optional(Mandate.properties.updatedAt),
+    ...Type.Partial(Type.Pick(Mandate, ['status', 'createdAt', 'updatedAt'])).properties,
     lastPresentedAt: StoredMandate.properties.lastPresentedAt,
   }),
 )

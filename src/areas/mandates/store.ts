@@ -91,14 +91,6 @@ export class MandateStore extends StatefulRepository<StoredMandate, MandateStatu
     }
   }
 
-  protected override regionOf() {
-    return 'EU' as const
-  }
-
-  protected override createdAtOf({ createdAt }: StoredMandate): string {
-    return createdAt
-  }
-
   protected override firstStateOf({ status }: StoredMandate): MandateStatus {
     return status === 'FAILED' ? 'PENDING' : 'ACTIVE'
   }

@@ -207,13 +207,8 @@ export const SeedPayoutLink = titled(
   Type.Object({
     ...NewPayoutLink.properties,
     payoutLinkId: Type.Optional(assumed(PayoutLinkId, 'The id of the link. Default: a generated id.')),
-    status: Type.Optional(PayoutLink.properties.status),
-    createdAt: Type.Optional(PayoutLink.properties.createdAt),
-    updatedAt: Type.Optional(PayoutLink.properties.updatedAt),
-    cancellationComment: PayoutLinkRecord.properties.cancellationComment,
-    claimedAt: PayoutLinkRecord.properties.claimedAt,
-    claim: PayoutLinkRecord.properties.claim,
-    decline: PayoutLinkRecord.properties.decline,
+    ...Type.Partial(Type.Pick(PayoutLinkRecord, ['status', 'createdAt', 'updatedAt'])).properties,
+    ...Type.Pick(PayoutLinkRecord, ['cancellationComment', 'claimedAt', 'claim', 'decline']).properties,
   }),
 )
 export type SeedPayoutLink = Static<typeof SeedPayoutLink>

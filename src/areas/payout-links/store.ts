@@ -5,7 +5,6 @@ import { errors } from '../../core/errors.js'
 import { isAllowedOrigin } from '../../core/origins.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Step } from '../../core/records/lifecycle.js'
-import type { InRegion } from '../../core/records/repository.js'
 import type { StatefulEntry, StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { StatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseDuration } from '../../core/time/duration.js'
@@ -183,48 +182,22 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
    * @throws the errors of `create` and DUPLICATE_REFERENCE, with the path of the record before the field
    */
   stage(seeds: readonly SeedPayoutLink[], path: string) {
-    const known = new Set<string>()
     const given = new Set(seeds.flatMap(({ payoutLinkId }) => payoutLinkId ?? []))
     return this.stageAll(seeds, path, seed => {
-      // The control plane finds a link without its region.
-      const { payoutLinkId = this.#freshId(given) } = seed
-      if (this.#isKnown(payoutLinkId, known)) throw errors.duplicateReference('payoutLinkId', payoutLinkId)
-      known.add(payoutLinkId)
-      return this.#toRecord(payoutLinkId, seed)
+      const { payoutLinkId = this.#freshId(given), claim } = seed
+      const { region } = payoutMethods[seed.payoutMethod]
+      const createdAt = seed.createdAt === undefined ? this.context.clock.now() : readInstant(seed.createdAt)
+      const link = build(region, seed, createdAt)
+      this.#assertOrigin(link)
+      const { status = 'ACTIVE', updatedAt = link.createdAt } = seed
+      if (claim !== undefined) assertPayable(claim, link, 'claim.')
+      const claimedAt = seed.claimedAt ?? (claim && updatedAt)
+      const claimed = { ...(claimedAt && { claimedAt }), ...(claim && { claim: masked(claim) }) }
+      return { region, record: { ...link, payoutLinkId, status, updatedAt, ...claimed } }
     })
   }
 
-  /** Makes the record of a seed. @throws the errors of `create` */
-  #toRecord(payoutLinkId: string, seed: SeedPayoutLink): InRegion<StoredPayoutLink> {
-    const { region } = payoutMethods[seed.payoutMethod]
-    const createdAt = seed.createdAt === undefined ? this.context.clock.now() : readInstant(seed.createdAt)
-    const link = build(region, seed, createdAt)
-    this.#assertOrigin(link)
-    const { status = 'ACTIVE', updatedAt = formatInstant(createdAt), claim } = seed
-    if (claim !== undefined) assertPayable(claim, link, 'claim.')
-    const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
-    const record = {
-      ...link,
-      payoutLinkId,
-      status,
-      updatedAt,
-      ...(claimedAt !== undefined && { claimedAt }),
-      ...(claim !== undefined && { claim: masked(claim) }),
-    }
-    return { region, record }
-  }
-
-  /** Restores a snapshot into an empty store. @throws as the repository, DUPLICATE_REFERENCE (also across regions) */
-  override restore(
-    snapshots: readonly StatefulSnapshot<StoredPayoutLink & { readonly url?: string }>[],
-    path: string,
-  ): void {
-    const known = new Set<string>()
-    for (const [index, { record }] of snapshots.entries()) {
-      const { payoutLinkId } = record
-      if (known.has(payoutLinkId)) throw errors.duplicateReference(`${path}.${index}.record.payoutLinkId`, payoutLinkId)
-      known.add(payoutLinkId)
-    }
+  override restore(snapshots: readonly StatefulSnapshot<StoredPayoutLink & { url?: string }>[], path: string): void {
     // Documents of earlier releases have the address.
     const withoutUrl = snapshots.map(({ record: { url, ...record }, ...rest }) => ({ ...rest, record }))
     super.restore(withoutUrl, path)
@@ -232,10 +205,6 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
 
   protected override regionOf({ payoutMethod }: StoredPayoutLink): Region {
     return payoutMethods[payoutMethod].region
-  }
-
-  protected override createdAtOf({ createdAt }: StoredPayoutLink): string {
-    return createdAt
   }
 
   protected override stepAfter(link: StoredPayoutLink): Step<PayoutLinkTransition> | null {
@@ -273,16 +242,12 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
     }
   }
 
-  /** Returns an unused id. Seeded links can have ids of this sequence. */
-  #freshId(staged: ReadonlySet<string> = new Set()): string {
-    let payoutLinkId: string
-    do payoutLinkId = `pl_${this.context.ids.next('payoutLink')}`
-    while (this.#isKnown(payoutLinkId, staged))
-    return payoutLinkId
-  }
-
-  #isKnown(payoutLinkId: string, staged: ReadonlySet<string>): boolean {
-    return staged.has(payoutLinkId) || this.find(payoutLinkId).length > 0
+  /** Returns an unused id, which is not among the given ones. Seeded links can have ids of this sequence. */
+  #freshId(given: ReadonlySet<string> = new Set()): string {
+    for (;;) {
+      const payoutLinkId = `pl_${this.context.ids.next('payoutLink')}`
+      if (!given.has(payoutLinkId) && this.find(payoutLinkId).length === 0) return payoutLinkId
+    }
   }
 
   /** Returns the entry of an id, which is unique across regions. @throws PAYOUT_LINK_NOT_FOUND */

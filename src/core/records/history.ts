@@ -8,6 +8,7 @@ export interface Stateful<S extends string> {
   readonly status: S
   readonly reasonCode?: string
   readonly updatedAt: string
+  readonly createdAt?: string
 }
 
 /** A state of a record on its way, and the cause of the transition to it. */

@@ -109,7 +109,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
 
   /** Returns the region that a record must be in; undefined: the record does not determine it. */
   protected regionOf(_record: R): Region | undefined {
-    return undefined
+    return this.context.names.regions === 'EU' ? 'EU' : undefined
   }
 
   /** Returns the number of items in a record that can have many: a page ends early behind them. */
@@ -312,13 +312,14 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
   }
 
   #assertAllUnused(records: readonly InRegion<R>[], path: string): void {
+    const { names } = this.context
+    const isShared = names.regions === 'shared'
     const seen = new Set<string>()
     for (const [index, { region, record }] of records.entries()) {
       const reference = this.referenceOf(record)
-      const key = `${region} ${reference}`
-      if (seen.has(key) || this.has(region, reference)) {
-        throw errors.duplicateReference(`${path}.${index}.${this.context.names.reference}`, reference)
-      }
+      const key = isShared ? reference : `${region} ${reference}`
+      const isUsed = isShared ? this.find(reference).length > 0 : this.has(region, reference)
+      if (isUsed || seen.has(key)) throw errors.duplicateReference(`${path}.${index}.${names.reference}`, reference)
       seen.add(key)
     }
   }

@@ -105,7 +105,9 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   }
 
   /** Returns when a record was created. */
-  protected abstract createdAtOf(record: R): string
+  protected createdAtOf(record: R): string {
+    return record.createdAt as string
+  }
 
   /** Returns the next automatic transition, which depends only on the record. Null: none. */
   protected abstract stepAfter(record: R): Step<V> | null

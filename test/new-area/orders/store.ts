@@ -34,14 +34,6 @@ export class OrderStore extends StatefulRepository<Order, OrderStatus, OrderTran
     }))
   }
 
-  protected override regionOf() {
-    return 'EU' as const
-  }
-
-  protected override createdAtOf({ createdAt }: Order): string {
-    return createdAt
-  }
-
   protected override stepAfter({ status, createdAt }: Order): Step<OrderTransition> | null {
     if (status !== 'PLACED') return null
     return { at: (parseInstant(createdAt) as Instant) + DAY, transition: 'ship', cause: 'time' }

@@ -1,6 +1,6 @@
 import { Facts } from './facts.js'
 import type { ProgressStatus } from './strings.js'
-import { strings } from './strings.js'
+import { progressTexts, strings } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'
 
@@ -12,51 +12,19 @@ export interface ProgressViewProps extends LinkView {
   readonly here: string
 }
 
-const PATHS: Readonly<Record<ProgressStatus, readonly ProgressStatus[]>> = {
-  CLAIMED: ['CLAIMED', 'PROCESSING', 'PAID'],
-  PROCESSING: ['CLAIMED', 'PROCESSING', 'PAID'],
-  PAID: ['CLAIMED', 'PROCESSING', 'PAID'],
-  FAILED: ['CLAIMED', 'PROCESSING', 'FAILED'],
-}
-
-/** The values in the text of a claimed link. */
-interface Claimed {
-  readonly amount: string
-  /** A space and the last digits of the account, or nothing. */
-  readonly account: string
-  /** The name of the sender; undefined: it is not known. */
-  readonly sender: string | undefined
-}
-
-function textOf(status: ProgressStatus, { amount, account, sender = 'the sender' }: Claimed): string {
-  switch (status) {
-    case 'CLAIMED':
-      return `The transfer of ${amount} to your account${account} is being prepared.`
-    case 'PROCESSING':
-      return `${amount} was sent to your account${account}. Your bank has not confirmed it yet.`
-    case 'PAID':
-      return `${amount} is in your account${account}. There is nothing left to do.`
-    case 'FAILED':
-      return (
-        `Your bank did not accept ${amount} for your account${account}. The money is back with ${sender}. ` +
-        'This link cannot be used again: please ask for a new one.'
-      )
-  }
-}
-
 /** Shows the way of a claimed payout to the account. */
 export function ProgressView({ status, expectedAt, here, ...view }: ProgressViewProps) {
   const { link, sender, format } = view
   const { amount, currency, claim, claimedAt, updatedAt } = link
   const isOver = status === 'PAID' || status === 'FAILED'
-  const path = PATHS[status]
+  const path: readonly ProgressStatus[] = ['CLAIMED', 'PROCESSING', status === 'FAILED' ? 'FAILED' : 'PAID']
   const position = path.indexOf(status)
   const account = claim && lastDigits(claim.accountIdentifier)
-  const claimed = {
-    amount: format.money(amount, currency),
-    account: account === undefined ? '' : ` ${account.replace(' ', '\u00a0')}`,
-    sender,
-  }
+  const text = progressTexts[status](
+    format.money(amount, currency),
+    account === undefined ? '' : ` ${account.replace(' ', '\u00a0')}`,
+    sender ?? 'the sender',
+  )
   /** The time of a step, where it is known. */
   const times: Partial<Record<ProgressStatus, string>> = { CLAIMED: claimedAt ?? updatedAt, [status]: updatedAt }
   return (
@@ -66,7 +34,7 @@ export function ProgressView({ status, expectedAt, here, ...view }: ProgressView
         <h2 class={`result ${status.toLowerCase()}`} tabIndex={-1}>
           {strings.progress[status]}
         </h2>
-        <p>{textOf(status, claimed)}</p>
+        <p>{text}</p>
         <ol class="steps" aria-label={strings.stepsTitle}>
           {path.map((step, at) => (
             <li

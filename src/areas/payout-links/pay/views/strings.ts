@@ -136,6 +136,18 @@ export const strings = {
   },
 }
 
+/** Returns the text of a claimed link. `account`: a space and the last digits, or nothing. */
+export const progressTexts: Readonly<
+  Record<ProgressStatus, (amount: string, account: string, sender: string) => string>
+> = {
+  CLAIMED: (amount, account) => `The transfer of ${amount} to your account${account} is being prepared.`,
+  PROCESSING: (amount, account) => `${amount} was sent to your account${account}. Your bank has not confirmed it yet.`,
+  PAID: (amount, account) => `${amount} is in your account${account}. There is nothing left to do.`,
+  FAILED: (amount, account, sender) =>
+    `Your bank did not accept ${amount} for your account${account}. The money is back with ${sender}. ` +
+    'This link cannot be used again: please ask for a new one.',
+}
+
 /** The states of a claimed link. */
 export type ProgressStatus = keyof typeof strings.progress
 /** The pages for a request that is refused, and for a link that is closed, or claimed by another person. */
