@@ -12,61 +12,31 @@ export type Fact = `status ${number}` | `errorCode ${ErrorCode}` | `page ${Page}
 /** The number of answers with a fact, by operation and fact. */
 export type Facts = ReadonlyMap<string, ReadonlyMap<Fact, number>>
 
+export type Coverage = ReturnType<typeof createCoverage>
+
 /**
- * The answers that each client has got from this server since its start. A fork counts for its origin too, also after it is
- * gone.
+ * Creates the coverage of clients: the answers that each has got from this server since its start. An answer of a fork counts
+ * for its origin too, also after the fork is gone.
  */
-export interface Coverage {
-  /** Counts an answer of a client. */
-  add(clientId: string, operation: string, facts: Iterable<Fact>): void
-  /** A client begins as a fork of another. */
-  fork(clientId: string, origin: string): void
-  /** Starts the coverage of a client again, without its present forks. Its origin keeps what it has got so far. */
-  reset(clientId: string): void
-  /** Removes a client. Its origin keeps what it has got, and its forks. */
-  remove(clientId: string): void
-  /**
-   * Returns what clients and their forks have got, each answer once.
-   * @param clients 'all': all clients
-   */
-  read(clients: readonly string[] | 'all'): Facts
-  /** Lists the clients that have got an answer, sorted. */
-  clients(): string[]
-}
-
-/** Counts facts, by operation. */
-class FactCounts extends Map<string, Map<Fact, number>> {
-  count(operation: string, fact: Fact, times = 1): void {
-    let counts = this.get(operation)
-    if (counts === undefined) {
-      counts = new Map()
-      this.set(operation, counts)
-    }
-    counts.set(fact, (counts.get(fact) ?? 0) + times)
-  }
-
-  merge(other: Facts): void {
-    for (const [operation, counts] of other) for (const [fact, times] of counts) this.count(operation, fact, times)
-  }
-}
-
-/** Creates the coverage of clients. */
-export function createCoverage(): Coverage {
-  const own = new Map<string, FactCounts>()
-  /** The origins of forks. */
+export function createCoverage() {
+  /** The answers of each client and of its forks. */
+  const got = new Map<string, Map<string, Map<Fact, number>>>()
   const origins = new Map<string, string>()
+  /** The clients that have got an answer themselves, or from a fork that is gone. */
+  const answered = new Set<string>()
 
-  function begin(clientId: string): FactCounts {
-    const facts = new FactCounts()
-    own.set(clientId, facts)
-    return facts
+  /** Returns a client, its origin, the origin of that, and so on. */
+  function lineOf(clientId: string): string[] {
+    const line: string[] = []
+    for (let at: string | undefined = clientId; at !== undefined; at = origins.get(at)) line.push(at)
+    return line
   }
 
-  function handOver(clientId: string) {
+  /** Removes the coverage of a client. Its present forks count for its origin from now on. */
+  function forget(clientId: string) {
+    got.delete(clientId)
     const origin = origins.get(clientId)
-    const facts = own.get(clientId)
-    if (origin !== undefined && facts !== undefined) (own.get(origin) ?? begin(origin)).merge(facts)
-    own.delete(clientId)
+    if (answered.delete(clientId) && origin !== undefined) answered.add(origin)
     for (const [fork, of] of origins) {
       if (of !== clientId) continue
       if (origin === undefined) origins.delete(fork)
@@ -74,38 +44,48 @@ export function createCoverage(): Coverage {
     }
   }
 
-  /** Returns clients with their forks, and the forks of forks. */
-  function withForks(clients: readonly string[]): Set<string> {
-    const forks = new Map<string, string[]>([...origins.values()].map(origin => [origin, []]))
-    for (const [fork, origin] of origins) forks.get(origin)?.push(fork)
-    const all = new Set(clients)
-    // A set also yields what is added meanwhile.
-    for (const clientId of all) for (const fork of forks.get(clientId) ?? []) all.add(fork)
-    return all
-  }
-
   return {
-    add(clientId, operation, facts) {
-      const counts = own.get(clientId) ?? begin(clientId)
-      for (const fact of facts) counts.count(operation, fact)
+    /** Counts an answer of a client. */
+    add(clientId: string, operation: string, facts: Iterable<Fact>): void {
+      answered.add(clientId)
+      for (const each of lineOf(clientId)) {
+        const counts = got.get(each) ?? new Map()
+        got.set(each, counts)
+        for (const fact of facts) count(counts, operation, fact)
+      }
     },
-    fork: (clientId, origin) => void origins.set(clientId, origin),
-    reset: handOver,
-    remove(clientId) {
-      handOver(clientId)
+    /** A client begins as a fork of another. */
+    fork: (clientId: string, origin: string) => void origins.set(clientId, origin),
+    /** Starts the coverage of a client again, without its present forks. Its origin keeps what it has got so far. */
+    reset: forget,
+    /** Removes a client. Its origin keeps what it has got, and its forks. */
+    remove(clientId: string): void {
+      forget(clientId)
       origins.delete(clientId)
     },
-    read(clients) {
-      const merged = new FactCounts()
-      for (const clientId of clients === 'all' ? own.keys() : withForks(clients))
-        merged.merge(own.get(clientId) ?? NONE)
+    /** Returns what clients and their forks have got, each answer once. By default, of all clients. */
+    read(clients: Iterable<string> = got.keys()): Facts {
+      const asked = new Set(clients)
+      const merged = new Map<string, Map<Fact, number>>()
+      for (const clientId of asked) {
+        const [, ...itsOrigins] = lineOf(clientId)
+        if (itsOrigins.some(origin => asked.has(origin))) continue
+        for (const [operation, counts] of got.get(clientId) ?? []) {
+          for (const [fact, times] of counts) count(merged, operation, fact, times)
+        }
+      }
       return merged
     },
-    clients: () => [...own.keys()].sort(),
+    /** Lists the clients that have got an answer, sorted. */
+    clients: (): string[] => [...answered].sort(),
   }
 }
 
-const NONE: Facts = new Map()
+/** Counts a fact of an operation. */
+function count(facts: Map<string, Map<Fact, number>>, operation: string, fact: Fact, times = 1): void {
+  const counts = facts.get(operation) ?? new Map<Fact, number>()
+  facts.set(operation, counts.set(fact, (counts.get(fact) ?? 0) + times))
+}
 
 /** Counts an answer of a client, for the control plane, GET /coverage. */
 export function coverAnswer(

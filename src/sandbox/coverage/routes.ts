@@ -1,6 +1,10 @@
+import type { Static } from '@sinclair/typebox'
+import { errors } from '../../core/errors.js'
+import { DEMO_CLIENT } from '../../tenants/registry.js'
+import type { CallContext } from '../route.js'
 import { call } from '../route.js'
-import { answerCoverage } from './answer.js'
-import { CoverageQuery, CoverageReport } from './schemas.js'
+import { reportOf } from './report.js'
+import { CoverageQuery, CoverageReport, MOST_CLIENTS } from './schemas.js'
 
 export const getCoverage = call({
   isGlobal: true,
@@ -12,5 +16,38 @@ export const getCoverage = call({
     'kept in memory, of one server: each server of a database counts its own answers, and a start begins again.',
   querystring: CoverageQuery,
   response: CoverageReport,
-  handle: answerCoverage,
+  async handle(call) {
+    const { coverage, documented } = call
+    const asked = await askedClients(call)
+    return reportOf(asked ?? coverage.clients(), coverage.read(asked), documented)
+  },
 })
+
+/**
+ * Returns the clients that a request names; undefined: all clients.
+ * Rejects with CLIENT_NOT_FOUND, MALFORMED_REQUEST (both parameters), INVALID_QUERY_PARAMETER (too many clients),
+ * SERVICE_UNAVAILABLE.
+ */
+async function askedClients({
+  query,
+  registry,
+  storage,
+}: CallContext<undefined, Static<typeof CoverageQuery>, undefined>): Promise<string[] | undefined> {
+  const { client = DEMO_CLIENT.clientId, clients } = query
+  if (clients !== undefined) {
+    if (query.client !== undefined) throw errors.malformed('clients', 'Give one of client and clients.')
+    return undefined
+  }
+  // A listed client can have any id.
+  const names = registry.has(client) ? [client] : [...new Set(client.split(','))]
+  if (names.length > MOST_CLIENTS) {
+    throw errors.invalidQuery('client', `client must name at most ${MOST_CLIENTS} clients.`)
+  }
+  for (const name of names) {
+    await new Promise<void>((resolve, reject) => {
+      storage.refresh(name, error => (error === undefined ? resolve() : reject(error)))
+    })
+    if (!registry.has(name)) throw errors.clientNotFound(name)
+  }
+  return names
+}
