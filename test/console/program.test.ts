@@ -92,12 +92,9 @@ t.test('console, Actions: a request as a command and as a test', async t => {
   t.match(toCurl(token, ''), '--data-urlencode "client_secret=$CLIENT_SECRET"')
   t.match(toCurl({ ...request, method: 'HEAD', body: null }, ''), /^curl --head /)
   t.match(toCurl({ ...request, body: '(9 bytes)' }, ''), '--data-binary @FILE')
-  t.match(
-    toExpectation(request),
-    /^await sandbox\.requests\.expect\(\{\n {2}method: 'POST',.*name: 'O\\'Neil', list: \[1\]/s,
-  )
+  t.match(toExpectation(request), /^await sandbox\.requests\.expect\(\{\n {2}"method": "POST",.*"name": "O'Neil"/s)
   const hostile = { ...request, body: JSON.parse('{"__proto__": 1}') }
-  t.match(toExpectation(hostile), "['__proto__']: 1", 'a name never sets the prototype')
+  t.match(toExpectation(hostile), '["__proto__"]: 1', 'a name never sets the prototype')
 })
 
 t.test('console, Pages: times, paces and labels', async t => {

@@ -81,33 +81,7 @@ export function toExpectation({ method, path, query, body, status }: Sent & Pick
     ...(body !== null && typeof body !== 'string' && { body }),
     ...(status !== null && { status }),
   }
-  return `await sandbox.requests.expect(${sourceOf(expected, '')})`
-}
-
-/** The longest object or list on one line. */
-const LINE = 80
-
-/** Writes a JSON value as a literal of JavaScript. */
-function sourceOf(value: unknown, indent: string): string {
-  if (typeof value === 'string') {
-    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
-  }
-  if (value === null || typeof value !== 'object') return String(value)
-  const isList = Array.isArray(value)
-  const inner = `${indent}  `
-  const parts = isList
-    ? value.map(item => sourceOf(item, inner))
-    : Object.entries(value).map(([name, member]) => `${nameOf(name)}: ${sourceOf(member, inner)}`)
-  const [open, close] = isList ? ['[', ']'] : ['{', '}']
-  if (parts.length === 0) return `${open}${close}`
-  const space = isList ? '' : ' '
-  const line = `${open}${space}${parts.join(', ')}${space}${close}`
-  if (indent.length + line.length <= LINE && !line.includes('\n')) return line
-  return `${open}\n${parts.map(part => `${inner}${part},\n`).join('')}${indent}${close}`
-}
-
-/** A computed name never sets the prototype. */
-function nameOf(name: string): string {
-  if (name === '__proto__') return "['__proto__']"
-  return /^[a-z_$][\w$]*$/i.test(name) ? name : sourceOf(name, '')
+  // A computed name never sets the prototype.
+  const source = JSON.stringify(expected, null, 2).replaceAll('"__proto__":', '["__proto__"]:')
+  return `await sandbox.requests.expect(${source})`
 }

@@ -12,16 +12,10 @@ import type { RequestPage } from './state.js'
 type Expected = Static<typeof Verification>
 type Difference = NonNullable<Static<typeof VerificationResult>['nearestMisses']>[number]['differences'][number]
 
-/** The path of a member in a request, such as `body.amount`. */
-interface Path {
-  readonly name: string
-  readonly owner: Path | undefined
-}
-
-/** A part of an expectation, and the same part of a request. */
+/** A part of an expectation that a request does not have. */
 interface Pair {
-  readonly at: Path
-  readonly expected: unknown
+  /** Its path, such as `body` and `amount`. */
+  readonly at: readonly string[]
   /** Absent if the request has no such member. */
   readonly actual: unknown
 }
@@ -35,8 +29,6 @@ interface Miss {
 
 const NEAREST = 3
 const MOST_DIFFERENCES = 50
-/** The characters of JSON in the differences of a miss, after which the others are omitted. */
-const MOST_CHARACTERS = 100_000
 /** The characters of JSON in a value of a difference. A longer one is cut. */
 const MOST_OF_VALUE = 10_000
 
@@ -61,14 +53,7 @@ export function verify({ data, dropped }: RequestPage, expected: Expected): Stat
   const masked = maskExpected(expected)
   const nearestMisses = nearest.map(({ request, differences: all }) => {
     const { seq, method, path, status } = request
-    const differences: Difference[] = []
-    let room = MOST_CHARACTERS
-    for (const difference of all) {
-      if (differences.length === MOST_DIFFERENCES || room <= 0) break
-      const described = describe(difference, masked)
-      room -= JSON.stringify(described).length
-      differences.push(described)
-    }
+    const differences = all.slice(0, MOST_DIFFERENCES).map(difference => describe(difference, masked))
     const omitted = all.length - differences.length
     return { seq, method, path, status, differences, ...(omitted > 0 && { omitted }) }
   })
@@ -93,41 +78,31 @@ function createComparison({ method, path, query, headers = {}, body, status }: E
     throw errors.invalid('headers', 'headers must have each name once, in any case.')
   }
   return (request: LoggedExchange): readonly Pair[] => [
-    ...(method === undefined ? [] : compare('method', method, request.method)),
-    ...(isPath?.(request.path) === false ? [{ at: pathOf('path'), expected: path, actual: request.path }] : []),
-    ...(status === undefined ? [] : compare('status', status, request.status)),
-    ...compare('headers', fields, request.headers),
-    ...(query === undefined ? [] : compare('query', query, request.query)),
-    ...(body === undefined ? [] : compare('body', body, request.body)),
+    ...(method === undefined ? [] : compare(['method'], method, request.method)),
+    ...(isPath?.(request.path) === false ? [{ at: ['path'], actual: request.path }] : []),
+    ...(status === undefined ? [] : compare(['status'], status, request.status)),
+    ...compare(['headers'], fields, request.headers),
+    ...(query === undefined ? [] : compare(['query'], query, request.query)),
+    ...(body === undefined ? [] : compare(['body'], body, request.body)),
   ]
 }
 
-/** Compares the given members of objects, and all items of arrays. Values can be nested deeper than calls. */
-function compare(name: string, expected: unknown, actual: unknown): Pair[] {
-  const differences: Pair[] = []
-  const pending: Pair[] = [{ at: pathOf(name), expected, actual }]
-  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    const { at, expected, actual } = pair
-    if (!isRecord(expected) || !isRecord(actual)) {
-      if (expected !== actual && !isDeepStrictEqual(expected, actual)) differences.push(pair)
-      continue
-    }
-    // The last one is compared first.
-    for (const name of Object.keys(expected).reverse()) {
-      const own = Object.hasOwn(actual, name) ? actual[name] : undefined
-      pending.push({ at: pathOf(name, at), expected: expected[name], actual: own })
-    }
+/**
+ * Compares the given members of objects, and all items of arrays. An expectation can be nested deeper than calls, but the log
+ * shows no request so deeply.
+ */
+function compare(at: readonly string[], expected: unknown, actual: unknown): readonly Pair[] {
+  if (isRecord(expected) && isRecord(actual)) {
+    return Object.keys(expected).flatMap(name => compare([...at, name], expected[name], ownMember(actual, name)))
   }
-  return differences
+  // Two zeros of JSON are one.
+  return expected === actual || isDeepStrictEqual(expected, actual) ? [] : [{ at, actual }]
 }
-
-const pathOf = (name: string, owner?: Path): Path => ({ name, owner })
 
 const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)
 
 /** Another operation is further away than another value. */
-const weight = ({ at: { name, owner } }: Pair) =>
-  owner === undefined && (name === 'method' || name === 'path') ? 10 : 1
+const weight = ({ at: [part] }: Pair) => (part === 'method' || part === 'path' ? 10 : 1)
 
 /** Adds the latest miss. Keeps the misses with the fewest differences; of equal ones, the latest. */
 function withMiss(misses: readonly Miss[], miss: Miss): readonly Miss[] {
@@ -143,8 +118,7 @@ function maskExpected(expected: Expected): unknown {
 }
 
 function describe({ at, actual }: Pair, masked: unknown): Difference {
-  const names: string[] = []
-  for (let path: Path | undefined = at; path !== undefined; path = path.owner) names.unshift(maskText(path.name))
+  const names = at.map(maskText)
   // A secret is masked as a whole: its members are not there.
   const expected = names.reduce((value, name) => (isRecord(value) ? ownMember(value, name) : value), masked)
   // Each name first: one can be as long as a body, and stand before thousands of values.
