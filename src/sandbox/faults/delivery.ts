@@ -2,13 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Timers } from '../../http/timers.js'
-import type { AppliedFaults } from './state.js'
-
-/** The most pieces of a dribbled body. */
-const PIECES = 10
-
-/** Delivers an answer in another way than Fastify would. */
-type Delivery = (reply: FastifyReply, socket: Socket, body: string) => void
+import type { EffectKind } from './effect.js'
 
 /** Delivers answers as the faults of their requests demand: late, in part, or not at all. */
 export const faultDelivery = fp<{ timers: Timers }>((app, { timers }, done) => {
@@ -23,14 +17,15 @@ export const faultDelivery = fp<{ timers: Timers }>((app, { timers }, done) => {
       return
     }
     const { delay, effect } = request.sandbox.faults
-    const deliver = deliveryOf(effect, timers, () => app.shutdown.hasBegun)
+    const isClosing = () => app.shutdown.hasBegun
     const answer = () => {
       // The socket of the answer: an injected request has no real one.
       const socket = reply.raw.socket ?? request.raw.socket
-      if (app.shutdown.hasBegun) reply.header('connection', 'close')
+      if (isClosing()) reply.header('connection', 'close')
+      const deliver = effect === null ? undefined : DELIVERIES[effect.kind]
       // The client may have closed the connection meanwhile.
       if (deliver === undefined || socket.destroyed) next()
-      else deliver(reply, socket, (payload ?? '') as string)
+      else deliver({ reply, socket, body: (payload ?? '') as string, ...effect, timers, isClosing })
     }
     if (delay === 0) answer()
     else laterFor(reply, timers, delay, answer)
@@ -57,63 +52,56 @@ function laterFor({ request, raw }: FastifyReply, timers: Timers, milliseconds: 
   cancel = timers.later(milliseconds, goOn)
 }
 
-function deliveryOf(effect: AppliedFaults['effect'], timers: Timers, isClosing: () => boolean): Delivery | undefined {
-  switch (effect?.kind) {
-    case 'drop':
-      return drop
-    case 'reset':
-      return reset
-    case 'garbage':
-      return garbage
-    case 'truncate':
-      return truncate
-    case 'dribble':
-      return dribble(effect.ms, timers, isClosing)
-    default:
-      return undefined
-  }
+/** An answer that is delivered in another way than by Fastify. */
+interface Delivery {
+  readonly reply: FastifyReply
+  readonly socket: Socket
+  readonly body: string
+  /** The milliseconds between the pieces of a dribbled body. */
+  readonly ms?: number
+  readonly timers: Timers
+  isClosing(): boolean
 }
 
-const drop: Delivery = (reply, socket) => {
-  reply.hijack()
-  socket.end(() => socket.destroy())
-}
+/** The most pieces of a dribbled body. */
+const PIECES = 10
 
-const reset: Delivery = (reply, socket) => {
-  reply.hijack()
-  // An injected request has no real connection.
-  if (socket.resetAndDestroy === undefined) socket.destroy()
-  else socket.resetAndDestroy()
-}
-
-const garbage: Delivery = (reply, socket) => {
-  reply.hijack()
-  socket.end('\u0015\u0003\u0001 this is not HTTP\r\n\r\n', () => socket.destroy())
-}
-
-const truncate: Delivery = (reply, socket, body) => {
-  const bytes = begin(reply, body)
-  reply.raw.write(bytes.subarray(0, bytes.length >> 1), () => socket.end(() => socket.destroy()))
-}
-
-const dribble =
-  (ms: number, timers: Timers, isClosing: () => boolean): Delivery =>
-  (reply, socket, body) => {
-    const { raw } = reply
+/** The ways of delivery. All other effects leave it to Fastify. */
+const DELIVERIES: Readonly<Partial<Record<EffectKind, (answer: Delivery) => void>>> = {
+  drop({ reply, socket }) {
+    reply.hijack()
+    socket.end(() => socket.destroy())
+  },
+  reset({ reply, socket }) {
+    reply.hijack()
+    // An injected request has no real connection.
+    if (socket.resetAndDestroy === undefined) socket.destroy()
+    else socket.resetAndDestroy()
+  },
+  garbage({ reply, socket }) {
+    reply.hijack()
+    socket.end('\u0015\u0003\u0001 this is not HTTP\r\n\r\n', () => socket.destroy())
+  },
+  truncate({ reply, socket, body }) {
+    const bytes = begin(reply, body)
+    reply.raw.write(bytes.subarray(0, bytes.length >> 1), () => socket.end(() => socket.destroy()))
+  },
+  dribble({ reply, socket, body, ms = 0, timers, isClosing }) {
     const bytes = begin(reply, body)
     const size = Math.max(1, Math.ceil(bytes.length / PIECES))
     const next = (start: number) => {
       const end = start + size
       if (end < bytes.length) {
-        raw.write(bytes.subarray(start, end))
+        reply.raw.write(bytes.subarray(start, end))
         laterFor(reply, timers, ms, () => next(end))
       } else {
         // The head may have promised to keep the connection before the server began to close.
-        raw.end(bytes.subarray(start), () => isClosing() && socket.end())
+        reply.raw.end(bytes.subarray(start), () => isClosing() && socket.end())
       }
     }
     next(0)
-  }
+  },
+}
 
 /** Sends the head of an answer as Fastify would. Returns the body that follows. */
 function begin(reply: FastifyReply, body: string): Buffer {
