@@ -1,7 +1,7 @@
 import type { TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { byArea } from '../areas/index.js'
-import { assumed, component, Moment, OneOf } from '../core/schemas.js'
+import { assumed, component, Moment, NullableText, OneOf } from '../core/schemas.js'
 import { toWords } from '../core/words.js'
 
 /** The parts that the schemas of the control plane share. The service documents none of them: all are assumed. */
@@ -56,6 +56,10 @@ export const Times = Type.Unsafe<number | null>({
   'x-expected': 'an integer from 1 to 1000000, or null for no end',
 })
 
+/** A list with a limit. */
+export const upTo = <T extends TSchema>(most: number, noun: string, item: T) =>
+  Type.Array(item, { maxItems: most, 'x-expected': `a list of at most ${most} ${noun}` })
+
 /** The body of a call that takes none. */
 export const Nothing = Type.Object({})
 
@@ -77,8 +81,5 @@ export const pageOf = <T extends TSchema, P extends TProperties = Record<never, 
   component(title, {
     data: assumed(Type.Array(item), description),
     ...(others as P),
-    nextCursor: assumed(
-      Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-      'The opaque cursor of the next page; null: this is the last one.',
-    ),
+    nextCursor: assumed(NullableText, 'The opaque cursor of the next page; null: this is the last one.'),
   })

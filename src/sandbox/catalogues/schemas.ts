@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component } from '../../core/schemas.js'
+import { assumed, component, NullableText } from '../../core/schemas.js'
 import { KnownReason } from '../events/schemas.js'
 import { Fidelity, integer, list, rows, string } from '../schemas.js'
 
@@ -14,7 +14,7 @@ export const ReasonCodeTable = component('ReasonCodeTable', {
       transition: string('The transition that has the code, such as `return`.'),
       raisedBy: string('The party that raises the code.'),
       until: assumed(
-        Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+        NullableText,
         'Counted from the collection date D; null: as long as the collection is in that state.',
       ),
     }),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { assumed, component, Moment, Text } from '../../core/schemas.js'
-import { list, optional, withDefault } from '../schemas.js'
+import { list, optional, upTo, withDefault } from '../schemas.js'
 
 const deprecation = {
   operation: assumed(
@@ -28,7 +28,7 @@ export const DeprecationsUpdate = component(
   'DeprecationsUpdate',
   {
     data: assumed(
-      Type.Array(DeprecationRequest, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
+      upTo(100, 'deprecations', DeprecationRequest),
       'The deprecated operations. They replace all earlier ones.',
     ),
   },

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../core/errors.js'
 import { errors } from '../../core/errors.js'
 import { call } from '../route.js'
-import type { Scenario } from './files.js'
+import type { Scenario, Scenarios } from './files.js'
 import { onlyCallOf, run } from './run.js'
 import * as schemas from './schemas.js'
 
@@ -37,8 +37,7 @@ export const describeScenario = call({
   prepare: async ({ scenarios }) => void (await scenarios.load()),
   handle({ scenarios, tenant, params: { name }, documented }) {
     const client = tenant()
-    const scenario = scenarios.find(name)
-    if (scenario === undefined) throw errors.scenarioNotFound(name)
+    const scenario = find(scenarios, name)
     const requestOf = (step: number) => {
       const { call, region, params = {}, body } = onlyCallOf(scenario, { step }, client) ?? {}
       const found = documented.find(({ schema }) => schema.operationId === call)
@@ -64,13 +63,14 @@ export const runScenario = call({
   body: schemas.ScenarioParameters,
   response: schemas.ScenarioResult,
   prepare: async ({ scenarios }) => void (await scenarios.load()),
-  handle(call) {
-    const { name } = call.params
-    const scenario = call.scenarios.find(name)
-    if (scenario === undefined) throw errors.scenarioNotFound(name)
-    return run(scenario, call)
-  },
+  handle: call => run(find(call.scenarios, call.params.name), call),
 })
+
+function find(scenarios: Scenarios, name: string): Scenario {
+  const scenario = scenarios.find(name)
+  if (scenario === undefined) throw errors.scenarioNotFound(name)
+  return scenario
+}
 
 /** The call that moves a clock. */
 const ADVANCE = 'advanceClock'

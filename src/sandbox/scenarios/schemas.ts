@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { areaNames } from '../../areas/index.js'
 import { assumed, component, like, OneOf, titled } from '../../core/schemas.js'
-import { any, flag, optional, rows, string } from '../schemas.js'
+import { any, flag, optional, rows, string, upTo } from '../schemas.js'
 
 const NAME = '^[a-z][a-z0-9-]{0,63}$'
 const EXPECTED_NAME = 'up to 64 of a-z, 0-9 and -, the first a letter'
@@ -123,11 +123,11 @@ export const ScenarioFile = Members({
   /** The label of a button of the console that runs the scenario. */
   title: Type.Optional(Line),
   /** The steps as the console tells them. */
-  story: Type.Optional(Type.Array(StoryStep, { maxItems: 20, 'x-expected': 'a list of at most 20 steps' })),
+  story: Type.Optional(upTo(20, 'steps', StoryStep)),
   /** The scenario whose parameters and steps come first. */
   after: Type.Optional(Line),
   /** Parameters: if one of them is given, the steps of that scenario are left out. */
   unlessGiven: Type.Optional(Type.Array(Line)),
   parameters: Type.Optional(Named(Members({ description: Line, default: Type.Optional(Value) }))),
-  steps: Type.Array(Step, { maxItems: 20, 'x-expected': 'a list of at most 20 steps' }),
+  steps: upTo(20, 'steps', Step),
 })

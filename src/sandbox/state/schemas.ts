@@ -1,4 +1,4 @@
-import type { Static, TOptional, TSchema } from '@sinclair/typebox'
+import type { Static, TArray, TObject, TOptional } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { AreaName, Areas } from '../../areas/index.js'
 import { byArea } from '../../areas/index.js'
@@ -11,7 +11,7 @@ import { Deprecation } from '../deprecations/schemas.js'
 import { Event } from '../events/schemas.js'
 import { FaultSnapshot } from '../faults/schemas.js'
 import { OutcomeSnapshot } from '../outcomes/schemas.js'
-import { Count, Counts, list, members, optional, Position } from '../schemas.js'
+import { Count, Counts, list, members, optional, Position, upTo } from '../schemas.js'
 import { DEFAULT_SETTINGS, Settings } from '../settings/schemas.js'
 
 /** The service documents no state document: all of it is assumed. */
@@ -27,32 +27,27 @@ const position = {
   region: assumed(OneOf(...REGIONS), 'The region of the record.'),
   sequence: assumed(Position, 'The number of the record in the order of creation.'),
 }
-const plain = <R extends TSchema>(title: string, record: R) =>
-  Type.Array(
-    component(title, {
-      ...position,
-      createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
-      record: assumed(record, 'The record.'),
-    }),
-  )
-const stateful = <R extends TSchema>(title: string, record: R) =>
-  Type.Array(
-    component(title, {
-      ...position,
-      timeline: list('The `seq` of each event of the record, oldest first.', Position),
-      record: assumed(record, 'The record.'),
-    }),
-  )
+const created = { createdAt: assumed(Moment, 'The time of the tenant at which the record was created.') }
+const timed = { timeline: list('The `seq` of each event of the record, oldest first.', Position) }
 
 type SnapshotProperties = {
-  readonly [Name in AreaName]: Areas[Name] extends { lifecycle: object }
-    ? ReturnType<typeof stateful<Areas[Name]['record']>>
-    : ReturnType<typeof plain<Areas[Name]['record']>>
+  readonly [Name in AreaName]: TArray<
+    TObject<
+      typeof position &
+        (Areas[Name] extends { lifecycle: object } ? typeof timed : typeof created) & { record: Areas[Name]['record'] }
+    >
+  >
 }
-const snapshots = byArea((name, { lifecycle, record }) => {
-  const list = lifecycle === undefined ? plain : stateful
-  return assumed(list(`${toTitle(name)}Snapshot`, record), `The ${toWords(name)}.`)
-}) as SnapshotProperties
+const snapshots = byArea((name, { lifecycle, record }) =>
+  list(
+    `The ${toWords(name)}.`,
+    component(`${toTitle(name)}Snapshot`, {
+      ...position,
+      ...(lifecycle === undefined ? created : timed),
+      record: assumed(record, 'The record.'),
+    }),
+  ),
+) as unknown as SnapshotProperties
 
 export const SNAPSHOT_FORMAT = 'payments-sandbox/state'
 export const SNAPSHOT_VERSION = 1
@@ -66,19 +61,13 @@ const snapshot = {
   release: assumed(Text(1, 64), 'The release that made the document.'),
   clock: assumed(ClockState, 'The clock of the tenant.'),
   settings: assumed(Settings, 'The settings of the tenant.'),
-  deprecations: assumed(
-    Type.Array(Deprecation, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
-    'The deprecated operations.',
-  ),
+  deprecations: assumed(upTo(100, 'deprecations', Deprecation), 'The deprecated operations.'),
   faults: assumed(
     // No more than can be armed.
-    Type.Array(FaultSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 faults' }),
+    upTo(1000, 'faults', FaultSnapshot),
     'The faults in the order of arming.',
   ),
-  outcomes: assumed(
-    Type.Array(OutcomeSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 armed outcomes' }),
-    'The armed outcomes in the order of arming.',
-  ),
+  outcomes: assumed(upTo(1000, 'armed outcomes', OutcomeSnapshot), 'The armed outcomes in the order of arming.'),
   ids: members('The state of the generator of ids and random numbers.', {
     scope: assumed(Text(1, 1000), 'Separates the ids of tenants: a client id. A fork has the scope of its original.'),
     counters: assumed(
