@@ -126,7 +126,8 @@ let kept: Promise<string> | undefined
 /** A client with everything. It is made once, and then put into others. */
 async function everything(client?: Client): Promise<Client> {
   kept ??= (async () => {
-    const first = await newClient()
+    // The id of a client seeds the faults that fire.
+    const first = await connect((await newClient()).app, 'stocked')
     await stock(first)
     return text(first)
   })()
