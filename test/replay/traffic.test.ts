@@ -62,7 +62,7 @@ const SEEDS: readonly (readonly [seed: number, from: number])[] = [
 
 t.test('control plane, POST /clock/advance: random requests have no findings', { timeout: 120_000 }, async t => {
   const all = Array.from({ length: 20 }, (_, at) => SEEDS.find(([seed]) => seed === at + 1) ?? ([at + 1, 0] as const))
-  for (const [seed, from] of IS_LONG ? all : SEEDS) {
+  for (const [seed, from] of IS_LONG ? all : SEEDS.slice(0, 2)) {
     const capture = await playRun(build(t), seed)
     await compareFrom(t, capture.har(), [from], `seed ${seed}`)
   }
