@@ -32,23 +32,24 @@ export const environment: Environment = { PATH: process.env.PATH, HOME: process.
  */
 export const PLAIN = ['env', '-u', 'NODE_V8_COVERAGE'] as const
 
-const CHECKED = [process.execPath, '--import', resolve('build/test/check-answers.js')] as const
-
-/** The program as it ships, whose answers are checked. */
-export const program: Program = {
-  command: [...PLAIN, ...CHECKED],
+/** The program as it ships. Its answers are not checked, since other servers of its test give the same ones. */
+export const uncheckedProgram: Program = {
+  command: [...PLAIN, process.execPath],
   main: resolve('build/bin/cli.js'),
   environment,
 }
 
-/** The program without these checks, which starts faster: its test has other servers that check the same answers. */
-export const uncheckedProgram: Program = { ...program, command: [...PLAIN, process.execPath] }
+/** The program whose answers are checked, which starts slower. */
+export const program: Program = {
+  ...uncheckedProgram,
+  command: [...uncheckedProgram.command, '--import', resolve('build/test/check-answers.js')],
+}
 
 /** The program for code that only runs in a process of its own: of its sources while coverage is measured. */
 export const coveredProgram: Program =
   process.env.NODE_V8_COVERAGE === undefined
-    ? program
-    : { ...program, command: CHECKED, main: resolve('build/src/cli.js') }
+    ? uncheckedProgram
+    : { ...uncheckedProgram, command: [process.execPath], main: resolve('build/src/cli.js') }
 
 export type Running = ChildProcessByStdio<null, Readable, Readable>
 

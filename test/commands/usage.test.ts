@@ -10,7 +10,7 @@ import { format } from '../../src/commands/output.js'
 import { command } from '../command.js'
 import { freePort } from '../free-port.js'
 import { build, call, pluck } from '../helper.js'
-import { launch, PLAIN, program } from '../program.js'
+import { launch, PLAIN, uncheckedProgram } from '../program.js'
 import { start } from './helper.js'
 
 // Names, wrong usage, help, and the program in a process of its own.
@@ -141,7 +141,7 @@ t.test('commands, Before you begin: --help of each command describes all argumen
 
 t.test('commands, Check the requests of your app: --follow prints requests until it is interrupted', async t => {
   const { url, run } = await start(t)
-  const child = launch(program, ['requests', '--follow', '--client', 'shop'], { SANDBOX_URL: url })
+  const child = launch(uncheckedProgram, ['requests', '--follow', '--client', 'shop'], { SANDBOX_URL: url })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   t.match(
     (await lines.next()).value,
@@ -151,7 +151,9 @@ t.test('commands, Check the requests of your app: --follow prints requests until
   t.match((await lines.next()).value, /^2 +2026-11-02T09:00:00Z +1970-01-01T00:00:00.000Z +POST /)
   child.kill('SIGINT')
   t.same(await once(child, 'close'), [null, 'SIGINT'])
-  const later = launch(program, ['requests', '--follow', '--after', '1', '--client', 'shop'], { SANDBOX_URL: url })
+  const later = launch(uncheckedProgram, ['requests', '--follow', '--after', '1', '--client', 'shop'], {
+    SANDBOX_URL: url,
+  })
   t.match((await createInterface(later.stdout)[Symbol.asyncIterator]().next()).value, /^2 /)
   later.kill('SIGINT')
   await once(later, 'close')
@@ -163,7 +165,7 @@ t.test('commands, Before you begin: a command reaches a server without the proxy
   const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
   const settings = { SANDBOX_URL: url, ...Object.fromEntries(names.map(name => [name, proxy])) }
   for (const name of ['token', 'health']) {
-    const child = launch(program, [name], settings)
+    const child = launch(uncheckedProgram, [name], settings)
     t.same(await once(child, 'close'), [0, null], name)
   }
 })
@@ -171,7 +173,7 @@ t.test('commands, Before you begin: a command reaches a server without the proxy
 t.test('commands, Output: a reader that ends first is no failure, and --json is one object a line', async t => {
   const { url, run } = await start(t)
   await run('submit', 'COL-0001')
-  const main = `"${process.execPath}" "${program.main}" events --follow --json --client shop --url ${url}`
+  const main = `"${process.execPath}" "${uncheckedProgram.main}" events --follow --json --client shop --url ${url}`
   const [first, ...options] = PLAIN
   const shell = spawn(first, [...options, 'bash', '-c', `set -o pipefail; ${main} | head -1`], { stdio: 'pipe' })
   let [stdout, stderr] = ['', '']

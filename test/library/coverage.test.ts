@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Coverage } from '../../src/client/index.js'
-import { program } from '../program.js'
+import { uncheckedProgram } from '../program.js'
 import { api, create } from './helper.js'
 
 const rowOf = ({ operations }: Coverage, operation: string) =>
@@ -45,11 +45,11 @@ t.test('library, In your tests: a suite of two test files, each with a sandbox o
     const lines = ["import { test } from 'node:test'", "import { sandbox } from './coverage.mjs'", GET]
     writeFileSync(join(folder, `${at}.test.mjs`), [...lines, `test('calls', () => ${call})`].join('\n'))
   }
-  const [command, ...options] = program.command
+  const [command, ...options] = uncheckedProgram.command
   const args = [...options, '--test', ...SUITE.map((_, at) => `${at}.test.mjs`)]
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: folder,
-    env: program.environment,
+    env: uncheckedProgram.environment,
     encoding: 'utf8',
     timeout: 60_000,
   })

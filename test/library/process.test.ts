@@ -6,16 +6,16 @@ import { mock } from 'node:test'
 import t from 'tap'
 import type { Sandbox } from '../../src/client/index.js'
 import { createSandbox } from '../../src/client/index.js'
-import { program } from '../program.js'
+import { uncheckedProgram } from '../program.js'
 import { create, refusal } from './helper.js'
 
 /** Runs a module in a process of its own, with the library. Returns its exit code and its output. */
 function run(text: string) {
-  const [command, ...args] = program.command
+  const [command, ...args] = uncheckedProgram.command
   const library = new URL('../../src/client/index.js', import.meta.url).href
   const source = `const { connectSandbox, createSandbox } = await import(${JSON.stringify(library)})\n${text}`
   const { status, signal, stdout, stderr } = spawnSync(command, [...args, '--input-type=module', '-e', source], {
-    env: program.environment,
+    env: uncheckedProgram.environment,
     encoding: 'utf8',
     timeout: 60_000,
   })

@@ -19,7 +19,7 @@ import { readConfig } from '../../src/config.js'
 import { createServer } from '../../src/start.js'
 import { closed } from '../http/raw.js'
 import type { Program, Running } from '../program.js'
-import { coveredProgram, launch, PLAIN, program, uncheckedProgram } from '../program.js'
+import { coveredProgram, launch, PLAIN, uncheckedProgram } from '../program.js'
 import { silentLogger } from './log.js'
 
 // Tests of the program in a process of its own: exit codes, signals and output.
@@ -234,8 +234,8 @@ t.test('settings, Settings: SIGINT closes a request that never ends, exit code 0
 
 /** The program in a PID namespace of its own, as in another container: its process id says nothing outside. */
 const isolated: Program = {
-  ...program,
-  command: ['unshare', '--pid', '--fork', '--kill-child=SIGKILL', ...program.command],
+  ...uncheckedProgram,
+  command: ['unshare', '--pid', '--fork', '--kill-child=SIGKILL', ...uncheckedProgram.command],
 }
 const canIsolate = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0
 
@@ -247,7 +247,7 @@ t.test(
     const server = new Server(launch(isolated, [], settings))
     t.teardown(() => server.child.kill('SIGKILL'))
     await server.line('ready')
-    for (const second of [program, isolated]) {
+    for (const second of [uncheckedProgram, isolated]) {
       const { code, stderr } = await run([], settings, second)
       t.equal(code, 2)
       t.match(stderr, /^[^\n]*SANDBOX_DATA=.*sandbox\.db" is in use by another server\.\n$/)
@@ -313,7 +313,7 @@ t.test('settings, Settings: options set what variables set, and precede them', {
 function quickProject(t: Test): string {
   const folder = t.testdir({
     scripts: {
-      'build.js': `import { writeFileSync } from 'node:fs'\nwriteFileSync('dist/bin/cli.js', 'import ${JSON.stringify(program.main)}')`,
+      'build.js': `import { writeFileSync } from 'node:fs'\nwriteFileSync('dist/bin/cli.js', 'import ${JSON.stringify(uncheckedProgram.main)}')`,
     },
     ...{ src: { 'a.ts': '' }, docs: {}, skills: {}, dist: { bin: {} } },
     ...{ 'README.md': '', 'package-lock.json': '{}', 'tsconfig.json': '{}' },
@@ -330,7 +330,7 @@ t.test(
   { buffered: true },
   async t => {
     const folder = quickProject(t)
-    const npm = { ...program, command: [...PLAIN, 'npm', '--prefix', folder] as const, main: 'start' }
+    const npm = { ...uncheckedProgram, command: [...PLAIN, 'npm', '--prefix', folder] as const, main: 'start' }
     const future = Date.now() / 1000 + 3600
     for (const [signal, reason] of [
       ['SIGTERM', /^There is no dist\/ yet\. Building it.*$/],
