@@ -17,6 +17,7 @@ async function makeTypes() {
     const body = operation.requestBody?.content['application/json']?.schema
     if (body?.properties !== undefined) schemas[`${name}Body`] = body
   }
+  Object.assign(schemas, transitionsOf(controlPlane))
   // The service may have other reason codes than the sandbox. The library knows which ones the sandbox has.
   const reasonCode = schemas.ReasonCodeTable.properties.data.items.properties.code.enum
   const components = JSON.parse(JSON.stringify({ schemas }), (key, value) => {
@@ -30,6 +31,23 @@ async function makeTypes() {
 }
 
 const operationsOf = ({ paths }) => Object.values(paths).flatMap(Object.values)
+
+/** Returns a schema for each kind of records, whose members are its transitions. */
+function transitionsOf({ paths }) {
+  const schemas = {}
+  for (const [path, { post }] of Object.entries(paths)) {
+    const [, transition] = /^\/_sandbox\/[\w-]+\/\{\w+\}\/(\w+)$/.exec(path) ?? []
+    if (post === undefined || transition === undefined) continue
+    const kind = post['x-command'].replace(/ .*/, '').replace(/(?:^|-)./g, first => first.at(-1).toUpperCase())
+    const { properties, required } = schemas[`${kind}Transitions`] ?? { properties: {}, required: [] }
+    schemas[`${kind}Transitions`] = {
+      type: 'object',
+      properties: { ...properties, [transition]: { type: 'string', description: post.description } },
+      required: [...required, transition],
+    }
+  }
+  return schemas
+}
 
 /** A parameter as a member. A query is text: a number can be given as either. */
 const member = ({ name, description, schema }) => [

@@ -20,8 +20,6 @@ interface Setting {
   readonly value: string
   /** The description in the help. The help only names a setting without one. */
   readonly help?: string
-  /** The earlier name of the variable, which still works where the setting has no other value. */
-  readonly formerly?: string
 }
 
 /** All settings, in the order of the help. */
@@ -45,8 +43,8 @@ export const SETTINGS = [
   { variable: 'SANDBOX_ALLOWED_HOSTS', value: 'HOSTS' },
   { variable: 'SANDBOX_CORS_ORIGINS', value: 'ORIGINS' },
   { variable: 'SANDBOX_ADMIN_TOKEN', value: 'TEXT' },
-  { variable: 'SANDBOX_REQUEST_LOG_ENTRIES', value: 'NUMBER', formerly: 'SANDBOX_JOURNAL_ENTRIES' },
-  { variable: 'SANDBOX_REQUEST_LOG_BYTES', value: 'BYTES', formerly: 'SANDBOX_JOURNAL_BYTES' },
+  { variable: 'SANDBOX_REQUEST_LOG_ENTRIES', value: 'NUMBER' },
+  { variable: 'SANDBOX_REQUEST_LOG_BYTES', value: 'BYTES' },
   { variable: 'SANDBOX_STATE_BYTES', value: 'BYTES' },
 ] as const satisfies readonly Setting[]
 
@@ -54,11 +52,6 @@ type Variable = (typeof SETTINGS)[number]['variable']
 
 /** The variables of commands and of the library. A process can have them beside the settings of a server. */
 const OTHER_VARIABLES = ['SANDBOX_URL', 'SANDBOX_CLIENT', 'SANDBOX_CLIENT_SECRET', 'SANDBOX_EVIDENCE']
-
-/** The earlier names of variables. */
-const FORMER_NAMES: ReadonlyMap<string, string> = new Map(
-  SETTINGS.flatMap(setting => ('formerly' in setting ? [[setting.variable, setting.formerly]] : [])),
-)
 
 /** Returns the name of the command line option of a variable, without dashes. */
 export const optionOf = (variable: string): string =>
@@ -69,9 +62,6 @@ export const optionOf = (variable: string): string =>
 
 /** The settings of the process (docs/settings.md). */
 export type Config = ReturnType<typeof readConfig>
-
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** An invalid setting. The message is one line with the variable, its value and the allowed values. */
 export class ConfigError extends Error {}
@@ -101,7 +91,7 @@ const isMistyped = (given: string, option: string) =>
  */
 export function unknownVariables(environment: Environment): readonly string[] {
   const variables = SETTINGS.map(({ variable }) => variable)
-  const known = new Set<string>([...variables, ...FORMER_NAMES.values(), ...OTHER_VARIABLES])
+  const known = new Set<string>([...variables, ...OTHER_VARIABLES])
   const unknown: string[] = []
   for (const [name, value] of Object.entries(environment)) {
     if (!value || !/^SANDBOX_/i.test(name) || known.has(name) || isServiceLink(value)) continue
@@ -118,15 +108,15 @@ export function unknownVariables(environment: Environment): readonly string[] {
  * @throws ConfigError
  */
 export function readConfig(environment: Environment) {
-  const read = <T>(given: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
-    const former = FORMER_NAMES.get(given)
-    const name = former !== undefined && !environment[given] ? former : given
+  const read = <T>(name: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = parse(text)
     if (value === INVALID) throw new ConfigError(`${name}=${quote(text)} is not allowed: give ${allowed}.`)
     return value
   }
+  const oneOf = <T extends string>(name: Variable, fallback: T, values: readonly T[]) =>
+    read(name, fallback, `one of ${values.join(', ')}`, text => values.find(value => value === text) ?? INVALID)
   const integer = (name: Variable, fallback: number, min: number, max: number) =>
     read(name, fallback, `an integer from ${min} to ${max}`, text => {
       const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
@@ -143,9 +133,7 @@ export function readConfig(environment: Environment) {
     host: read('HOST', '127.0.0.1', 'a host name or address', text => (/^[\w.:%-]+$/.test(text) ? text : INVALID)),
     /** 0 selects a free port. */
     port: integer('PORT', 8080, 0, 65_535),
-    logLevel: read<LogLevel>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, text =>
-      isLogLevel(text) ? text : INVALID,
-    ),
+    logLevel: oneOf('LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     seed: read('SANDBOX_SEED', randomBytes(8).toString('hex'), 'at most 256 printable ASCII characters', text =>
       /^[\x20-\x7e]{1,256}$/.test(text) ? text : INVALID,
     ),
@@ -163,9 +151,7 @@ export function readConfig(environment: Environment) {
     /** A folder with additional fixtures. */
     fixtures: environment.SANDBOX_FIXTURES || undefined,
     clients: read<readonly ClientEntry[]>('SANDBOX_CLIENTS', [], CLIENTS_FORM, readClients),
-    openRegistration: read('SANDBOX_OPEN_REGISTRATION', true, 'true or false', text =>
-      text === 'true' || text === 'false' ? text === 'true' : INVALID,
-    ),
+    openRegistration: oneOf('SANDBOX_OPEN_REGISTRATION', 'true', ['true', 'false']) === 'true',
     maxTenants: integer('SANDBOX_MAX_TENANTS', 2000, 1, 1_000_000),
     /** The maximum number of records of a tenant, of all kinds together. */
     maxRecords: integer('SANDBOX_MAX_RECORDS', DEFAULT_BOUNDS.maxRecords, 1, 10_000_000),
@@ -203,9 +189,7 @@ export function readConfig(environment: Environment) {
       text.replace(/^~(?=\/|$)/, homedir()),
     ),
     /** Whether each commit of SQLite waits until it is on the disk. */
-    sqliteSynchronous: read<'full' | 'normal'>('SANDBOX_SQLITE_SYNCHRONOUS', 'full', 'full or normal', text =>
-      text === 'full' || text === 'normal' ? text : INVALID,
-    ),
+    sqliteSynchronous: oneOf('SANDBOX_SQLITE_SYNCHRONOUS', 'full', ['full', 'normal']),
     /** The URL of the Postgres database that several servers share; undefined: none. It can contain a password. */
     databaseUrl: readDatabaseUrl(environment),
   }
@@ -235,8 +219,6 @@ function readDatabaseUrl(environment: Environment): string | undefined {
   if (!seed) throw new ConfigError('SANDBOX_DATABASE_URL needs SANDBOX_SEED: all servers must have the same seed.')
   return url
 }
-
-const isLogLevel = (text: string): text is LogLevel => LOG_LEVELS.some(level => level === text)
 
 // The log and payout links show it, so it has no password.
 const isPublicUrl = (text: string) => /^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)

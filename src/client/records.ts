@@ -119,65 +119,37 @@ interface Steers<R, Outcome extends string | null> {
   setOutcome(reference: string, outcome: Outcome): Promise<Explained<R>>
 }
 
+/** The methods that move a record, by the transitions of its kind. */
+type Moves<Transitions, Move> = { readonly [Transition in keyof Transitions]: Move }
+
 /** The methods of collections. */
 export interface Collections
   extends Searches<Collection, CollectionStatus>,
     Lists<api.ListCollectionsQuery, CollectionSummary>,
     Creates<NewCollection, Collection>,
     Explains<Collection>,
-    Steers<Collection, CollectionOutcome> {
-  /** PENDING becomes SUBMITTED. */
-  submit: CollectionMove
-  /** SUBMITTED becomes PROCESSING. */
-  process: CollectionMove
-  /** PROCESSING becomes SETTLED. */
-  settle: CollectionMove
-  /** PENDING or PROCESSING becomes FAILED. */
-  fail: CollectionMove
-  /** SUBMITTED or PROCESSING becomes REJECTED. */
-  reject: CollectionMove
-  /** SETTLED becomes RETURNED. */
-  return: CollectionMove
-  /** PENDING becomes CANCELLED. */
-  cancel: CollectionMove
-}
+    Steers<Collection, CollectionOutcome>,
+    Moves<api.CollectionsTransitions, CollectionMove> {}
 
 /** The methods of mandates. */
 export interface Mandates
   extends Searches<Mandate, MandateStatus>,
     Lists<api.ListMandatesQuery, api.Mandate>,
     Creates<NewMandate, Mandate>,
-    Explains<Mandate> {
-  /** PENDING becomes ACTIVE. */
-  activate: MandateMove
-  /** PENDING becomes FAILED. */
-  fail: MandateMove
-  /** PENDING or ACTIVE becomes CANCELLED, and so do its PENDING collections. */
-  cancel: MandateMove
-  /** ACTIVE becomes EXPIRED. */
-  expire: MandateMove
-}
+    Explains<Mandate>,
+    Moves<api.MandatesTransitions, MandateMove> {}
 
 /** The methods of payout links. */
 export interface PayoutLinks
   extends Searches<api.StoredPayoutLink, PayoutLinkStatus>,
     Creates<NewPayoutLink, PayoutLink>,
     Explains<PayoutLink>,
-    Steers<PayoutLink, PayoutLinkOutcome> {
+    Steers<PayoutLink, PayoutLinkOutcome>,
+    Moves<Omit<api.PayoutLinksTransitions, 'claim' | 'decline'>, PayoutLinkMove> {
   /** ACTIVE becomes CLAIMED, with the fields of the recipient's form. */
   claim(reference: string, body: Claim): Promise<Explained<PayoutLink>>
   /** ACTIVE becomes REJECTED. */
   decline(reference: string, body?: Decline): Promise<Explained<PayoutLink>>
-  /** CLAIMED becomes PROCESSING. */
-  process: PayoutLinkMove
-  /** PROCESSING becomes PAID. */
-  pay: PayoutLinkMove
-  /** PROCESSING becomes FAILED. */
-  fail: PayoutLinkMove
-  /** ACTIVE becomes EXPIRED. */
-  expire: PayoutLinkMove
-  /** ACTIVE, EXPIRED or REJECTED becomes CANCELLED. */
-  cancel: PayoutLinkMove
 }
 
 /** The methods of bills. */

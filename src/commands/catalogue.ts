@@ -1,32 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Request } from '../client/connection.js'
+import type { Document, Operation, Schema } from '../openapi/document.js'
 import { CONTROL_PLANE } from '../package.js'
-
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly string[]
-  readonly description?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: object
-}
-
-interface Parameter {
-  readonly in: string
-  readonly name: string
-  readonly required?: boolean
-  readonly description: string
-  readonly schema: Schema
-}
-
-interface Operation {
-  readonly 'x-command': string
-  readonly summary: string
-  readonly description?: string
-  readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
-}
 
 /** An argument or option, such as `reason-code`, or `effect.retry-after` for a member of a member. */
 export interface Field {
@@ -39,8 +14,11 @@ export interface Field {
 }
 
 /** A command: a call of the control plane, unless its path is empty. */
-export interface Command extends Operation {
+export interface Command {
   readonly name: string
+  readonly summary: string
+  readonly description?: string | undefined
+  readonly takesBody: boolean
   readonly method: Request['method']
   readonly path: string
   readonly takesClient: boolean
@@ -51,16 +29,10 @@ export interface Command extends Operation {
   readonly file: string | undefined
 }
 
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
-}
-
 const { paths, components }: Document = JSON.parse(readFileSync(CONTROL_PLANE, 'utf8'))
 
-const nameOf = ($ref = '') => $ref.split('/')[3] ?? ''
-const resolve = ({ $ref, ...schema }: Schema): Schema => ({
-  ...components.schemas[nameOf($ref)],
+const resolve = ({ $ref = '', ...schema }: Schema): Schema => ({
+  ...components.schemas[$ref.split('/')[3] ?? ''],
   ...schema,
 })
 const toOption = (name: string) => name.replace(/_?([A-Z])|_/g, (_, letter = '') => `-${letter.toLowerCase()}`)
@@ -75,29 +47,29 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema, outer: readonly st
   })
 
 const INPUT = { type: 'string', description: 'A file with the body as JSON or YAML; - is the standard input.' }
-const OUT = { type: 'string', description: 'A folder for summary.txt and evidence.json, which is created.' }
 const FOLLOW = { type: 'boolean', description: 'Also prints each new one, until it is interrupted.' }
 
-function toCommand(path: string, method: string, operation: Operation): Command {
-  const { 'x-command': command, parameters = [], requestBody } = operation
+type Described = Pick<Operation, 'x-command' | 'summary' | 'description' | 'requestBody'> & Partial<Operation>
+
+function toCommand(path: string, method: string, operation: Described): Command {
+  const { 'x-command': command = '', summary, description, parameters = [], requestBody } = operation
   const [name = '', file] = command.split(/ (?=\[?FILE)/)
   const given = parameters.map(({ in: place, name, required: isRequired = false, schema, description }) => {
     return { in: place, name: toOption(name), members: [name], isRequired, schema: { ...schema, description } }
   })
-  const takesClient = given.some(({ name }) => name === 'client')
-  const body = resolve(requestBody?.content['application/json'].schema ?? {})
+  const body = resolve(requestBody?.content['application/json']?.schema ?? {})
   const fields = file === 'FILE' ? [] : fieldsOf(body)
   const options: Field[] = [...given.filter(field => field.in === 'query' && field.name !== 'client'), ...fields]
-  if (fields.length > 0) options.push({ name: 'input', in: 'none', members: [], schema: INPUT })
-  if (given.some(({ name }) => name === 'wait'))
-    options.push({ name: 'follow', in: 'none', members: [], schema: FOLLOW })
-  if (name === 'evidence') options.push({ name: 'out', in: 'none', members: [], schema: OUT })
+  const add = (name: string, schema: Schema) => options.push({ name, in: 'none', members: [], schema })
+  if (fields.length > 0) add('input', INPUT)
+  if (given.some(({ name }) => name === 'wait')) add('follow', FOLLOW)
   // Required texts of the body, or else its only member, are arguments.
   const required = fields.filter(({ isRequired, schema }) => isRequired && schema.type === 'string')
   const texts = required.length === 0 && fields.length === 1 ? fields : required
   const positions = [...given.filter(field => field.in === 'path'), ...texts]
-  const called = { name, method: method.toUpperCase() as Request['method'], path, takesClient }
-  return { ...operation, ...called, body, positions, options, file }
+  const takesClient = given.some(({ name }) => name === 'client')
+  const called = { name, summary, description, method: method.toUpperCase() as Request['method'], path, takesClient }
+  return { ...called, takesBody: requestBody !== undefined, body, positions, options, file }
 }
 
 /** All commands, in the order of the control plane, and those that are no call of it. */

@@ -17,14 +17,14 @@ export const toArgument = ({ name, isRequired }: Field): string => (isRequired ?
 
 /** Reads the arguments and options of a command: its request, and the file that the answer goes to. @throws ConfigError */
 export async function readInput(command: Command, given: readonly string[], values: Values) {
-  const { name, method, positions, options, requestBody } = command
+  const { name, method, positions, options, takesBody } = command
   const refuse = (reason: string): never => {
     throw new ConfigError(`${name}: ${reason}. See payments-sandbox ${name} --help.`)
   }
   const files = given.slice(positions.length)
   if (files.length > (command.file === undefined ? 0 : 1)) refuse(`unexpected ${JSON.stringify(files.at(-1))}`)
   if (command.file === 'FILE' && files.length === 0) refuse('FILE is missing')
-  const source = requestBody === undefined ? undefined : (files[0] ?? values.input)
+  const source = takesBody ? (files[0] ?? values.input) : undefined
 
   let { path } = command
   let body = source === undefined ? undefined : await readDocument(String(source))
@@ -43,7 +43,7 @@ export async function readInput(command: Command, given: readonly string[], valu
   }
   const open = Object.entries(values).filter(([option]) => !Object.hasOwn(optionsOf(command), option))
   for (const [option, value] of open) body = assign(body, [toMember(option)], value)
-  return { request: { method, path, query, body }, file: requestBody === undefined ? files[0] : undefined }
+  return { request: { method, path, query, body }, file: takesBody ? undefined : files[0] }
 }
 
 const toMember = (option: string) => option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())

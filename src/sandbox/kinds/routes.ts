@@ -2,7 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox'
 import type { Area, LifecycleRow, SteeredStore, TransitionForm } from '../../areas/index.js'
 import type { Region } from '../../core/domain/regions.js'
 import type { ErrorCode } from '../../core/errors.js'
-import { legalTransitions } from '../../core/records/lifecycle.js'
+import { legalTransitions, stateAfter } from '../../core/records/lifecycle.js'
 import { assumed, labelled } from '../../core/schemas.js'
 import { toTitle, toWords } from '../../core/words.js'
 import type { CallContext, ControlRoute } from '../route.js'
@@ -143,7 +143,9 @@ function callsOf({ name, kind, path, noun, reference, notFound, regions, record,
       description,
       body,
     } = row
-    const happens = 'The transition happens now, if it is legal in the present state.'
+    const from = lifecycle.states.filter(state => stateAfter(lifecycle.table, state, transition))
+    const to = stateAfter(lifecycle.table, from[0] ?? '', transition)
+    const happens = `${from.join(' or ')} becomes ${to}, now.`
     return POST(`${url}/${transition}`, {
       [operationId]: call({
         ...changing,
