@@ -78,7 +78,7 @@ const STEPS: readonly Step[] = [
   {
     is: 303,
     line: page.line.replace('GET', 'POST'),
-    form: { action: 'claim', token: 'PAGE', ...FORMS['SEPA-CT']?.form },
+    form: { action: 'claim', token: 'PAGE', ...FORMS['SEPA-CT'] },
     headers: { accept: 'text/html' },
   },
   { ...page, is: 409 },

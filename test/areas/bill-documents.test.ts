@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { connect as connectSocket } from 'node:net'
 import t, { type Test } from 'tap'
 import { gist, malformed, missing, table } from '../answers.js'
 import type { Answer, CallOptions, Client } from '../helper.js'
-import { bill, build, MONDAY, newClient, requestToken } from '../helper.js'
-import { closed } from '../http/raw.js'
+import { bill, build, connect, MONDAY, newClient } from '../helper.js'
+import { listen, open as openSocket, request } from '../http/raw.js'
 import { BOUNDARY, field, MULTIPART, multipart, type Part } from '../multipart.js'
 
 const BILL = '/api/v1/bills/INV-2026-001'
@@ -231,24 +228,16 @@ t.test('decisions §4: a document goes to the bill of its region', async t => {
 // ------------------------------------------------------------------------------------------------------- sockets
 
 /** A listening server with one bill; `send` uploads by fetch as a browser or Node client would. */
-async function listen(t: Test) {
-  const app = build(t)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
-  const token: string = (await requestToken(app)).body.access_token
-  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
-  const base = `http://127.0.0.1:${port}`
-  await fetch(`${base}/api/v1/bills`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(bill()),
-  })
+async function serve(t: Test) {
+  const client = await connect(build(t))
+  await client.post('/api/v1/bills', bill())
+  const port = await listen(client.app)
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU' }
   const send = async (form: FormData): Promise<Answer> => {
-    const response = await fetch(base + DOCUMENT, { method: 'POST', headers, body: form })
+    const response = await fetch(`http://127.0.0.1:${port}${DOCUMENT}`, { method: 'POST', headers, body: form })
     return { status: response.status, body: await response.json(), headers: Object.fromEntries(response.headers) }
   }
-  const read = async () => (await fetch(base + BILL, { headers })).json() as Promise<{ documents: unknown[] }>
-  return { port, token, send, read }
+  return { port, headers, send, documents: () => documentsOf(client) }
 }
 
 function formWith(content: Buffer, fileName: string, type = 'application/pdf'): FormData {
@@ -258,47 +247,37 @@ function formWith(content: Buffer, fileName: string, type = 'application/pdf'): 
 }
 
 t.test('decisions §9: documents are taken over a real connection, as fetch and FormData send them', async t => {
-  const { send, read } = await listen(t)
+  const { send, documents } = await serve(t)
   const form = formWith(PDF, 'Rechnung März.pdf')
   form.set('comment', 'from the scanner')
   const { status, body } = await send(form)
   t.same([status, body.fileName, body.contentType], [201, 'Rechnung März.pdf', 'application/pdf'])
   t.same([body.size, body.sha256], [PDF.length, sha256(PDF)])
-  t.same((await read()).documents, [body])
+  t.same(await documents(), [body])
   t.equal(gist(await send(formWith(Buffer.from('GIF89a'), 'x.gif', 'image/gif'))), WRONG_BYTES)
   t.equal(gist(await send(new FormData())), NO_FILE, 'an empty form')
 })
 
 t.test('decisions §1: a document of 10 MiB is taken, one byte more is 413', async t => {
-  const { send, read } = await listen(t)
+  const { send, documents } = await serve(t)
   const largest = padded(JPEG, 10 * MIB)
   const { status, body } = await send(formWith(largest, 'large.jpg'))
   t.same([status, body.size, body.sha256], [201, 10 * MIB, sha256(largest)])
   const answer = await send(formWith(padded(JPEG, 10 * MIB + 1), 'larger.jpg'))
   t.match([gist(answer), answer.body.message], [TOO_LARGE, /10 MiB/])
-  t.equal((await read()).documents.length, 1)
+  t.equal((await documents()).length, 1)
 })
 
 t.test('decisions §9: an upload that breaks off attaches nothing, and the server goes on', async t => {
-  const { port, token, send, read } = await listen(t)
+  const { port, headers, send, documents } = await serve(t)
   const body = multipart({ content: padded(PDF, 100_000) })
-  const socket = connectSocket(port, '127.0.0.1')
-  await once(socket, 'connect')
-  const head = [
-    `POST ${DOCUMENT} HTTP/1.1`,
-    'host: sandbox',
-    `authorization: Bearer ${token}`,
-    'x-region: EU',
-    `content-type: ${MULTIPART['content-type']}`,
-    `content-length: ${body.length}`,
-    '',
-    '',
-  ].join('\r\n')
-  await new Promise(resolve => socket.write(Buffer.concat([Buffer.from(head), body.subarray(0, 50_000)]), resolve))
-  socket.destroy()
-  await closed(socket)
+  const connection = await openSocket(port)
+  const head = request(`POST ${DOCUMENT}`, { ...headers, ...MULTIPART, 'content-length': String(body.length) })
+  connection.send(Buffer.concat([Buffer.from(head), body.subarray(0, 50_000)]))
+  connection.end()
+  await connection.read()
   t.equal((await send(formWith(PNG, 'next.png'))).status, 201)
-  t.equal((await read()).documents.length, 1, 'only the next one')
+  t.equal((await documents()).length, 1, 'only the next one')
 })
 
 /** Documents as a state document has them. */

@@ -1,54 +1,23 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { Client } from '../helper.js'
 import { payoutLink } from '../helper.js'
+import { METHODS } from './records.js'
 
 /** What a recipient fills in for each method, with the separators that people type. */
-export const FORMS: Readonly<
-  Record<string, { region: string; currency: string; form: Readonly<Record<string, string>> }>
-> = {
-  'SEPA-CT': {
-    region: 'EU',
-    currency: 'EUR',
-    form: { accountHolderName: 'Jane Doe', accountIdentifier: 'de89 3704 0044 0532 0130 00' },
-  },
-  'SEPA-INSTANT': {
-    region: 'EU',
-    currency: 'EUR',
-    form: { accountHolderName: 'Jane Doe', accountIdentifier: 'FR14 2004 1010 0505 0001 3M02 606' },
-  },
+export const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'SEPA-CT': { accountHolderName: 'Jane Doe', accountIdentifier: 'de89 3704 0044 0532 0130 00' },
+  'SEPA-INSTANT': { accountHolderName: 'Jane Doe', accountIdentifier: 'FR14 2004 1010 0505 0001 3M02 606' },
   'US-ACH': {
-    region: 'US',
-    currency: 'USD',
-    form: {
-      accountHolderName: 'Jane Doe',
-      'branchIdentifier.value': '021000021',
-      accountIdentifier: '000-123-456789',
-      accountType: 'CHECKING',
-    },
+    ...{ accountHolderName: 'Jane Doe', accountIdentifier: '000-123-456789' },
+    ...{ 'branchIdentifier.value': '021000021', accountType: 'CHECKING' },
   },
-  'UK-BACS': {
-    region: 'UK',
-    currency: 'GBP',
-    form: {
-      accountHolderName: 'Jane Doe',
-      'branchIdentifier.value': '20-00-00',
-      accountIdentifier: '5577 9911',
-    },
-  },
-  'UK-FAST': {
-    region: 'UK',
-    currency: 'GBP',
-    form: {
-      accountHolderName: 'Jane Doe',
-      'branchIdentifier.value': '200000',
-      accountIdentifier: '55779911',
-    },
-  },
+  'UK-BACS': { accountHolderName: 'Jane Doe', accountIdentifier: '5577 9911', 'branchIdentifier.value': '20-00-00' },
+  'UK-FAST': { accountHolderName: 'Jane Doe', accountIdentifier: '55779911', 'branchIdentifier.value': '200000' },
 }
 
 /** Creates a payout link of a method, and returns its id. */
 export async function createLink(client: Client, method = 'SEPA-CT', changes: object = {}): Promise<string> {
-  const { region, currency } = FORMS[method] as { region: string; currency: string }
+  const { region, currency } = METHODS[method] as (typeof METHODS)[string]
   const body = payoutLink({ payoutMethod: method, currency, ...changes })
   const { status, body: link } = await client.post('/api/v1/payout-links', body, { region })
   if (status !== 201) throw new Error(link.message)

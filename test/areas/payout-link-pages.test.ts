@@ -18,10 +18,11 @@ import {
   titleOf,
   tokenOf,
 } from './pages.js'
+import { account, sepaClaim } from './records.js'
 
-const SEPA = FORMS['SEPA-CT']?.form as Record<string, string>
+const SEPA = FORMS['SEPA-CT'] as Record<string, string>
 const JSON_ONLY = { accept: 'application/json' }
-const formOf = (method: string) => FORMS[method]?.form as Record<string, string>
+const formOf = (method: string) => FORMS[method] as Record<string, string>
 /** What a program sees of a link beside its status. */
 const STATE = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT', expiresAt: '2026-11-09T09:00:00Z' }
 
@@ -37,14 +38,8 @@ const advance = (client: Client, by: string) => client.control('POST', '/clock/a
 
 /** Gives a client an account with this holder. */
 const holdAccount = (client: Client, accountHolderName: string, changes: object = {}) => {
-  const accounts = [{ ...ACCOUNT, accountHolderName, ...changes }]
+  const accounts = [account({ accountHolderName, branchIdentifier: undefined, ...changes })]
   return client.control('POST', '/seed', { records: { accounts } })
-}
-const ACCOUNT = {
-  accountReference: 'ACC-0001',
-  currency: 'EUR',
-  accountIdentifier: 'DE89370400440532013000',
-  balance: '1',
 }
 
 /** Opens the page of a link, and declines it with its form. */
@@ -219,7 +214,7 @@ t.test('decisions §8: no cookie, no cache, no inline script, no other origin, n
 
 // ------------------------------------------------------------------------------------------------ claim and decline
 
-for (const [method, { form }] of Object.entries(FORMS)) {
+for (const [method, form] of Object.entries(FORMS)) {
   t.test(`decisions §8: a form claims a link of ${method}, once, and shows its progress`, async t => {
     const client = await newClient()
     const id = await createLink(client, method)
@@ -431,12 +426,11 @@ t.test('decisions §8: what a claim says is for its recipient, who has the recei
 t.test('decisions §8: each closed link has a page of its own, and a code for programs', async t => {
   const client = await newClient()
   const secret = { remarks: 'a secret comment' }
-  const claimed = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
   const cases = [
     ['cancel', undefined, 410, 'PAYOUT_LINK_CLOSED', 'This payout was cancelled'],
     ['expire', undefined, 410, 'PAYOUT_LINK_CLOSED', 'This payout link has expired'],
     ['decline', secret, 410, 'PAYOUT_LINK_CLOSED', 'This payout was declined'],
-    ['claim', claimed, 409, 'PAYOUT_LINK_ALREADY_CLAIMED', 'This payout has already been accepted'],
+    ['claim', sepaClaim, 409, 'PAYOUT_LINK_ALREADY_CLAIMED', 'This payout has already been accepted'],
   ] as const
   for (const [verb, body, status, code, title] of cases) {
     const id = await createLink(client)

@@ -17,7 +17,7 @@ import {
 } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, call, connect, MONDAY, newClient, payoutLink } from '../helper.js'
-import { explain as explainOf, lead, move, sepaClaim } from './records.js'
+import { explain as explainOf, lead, METHODS, move, sepaClaim } from './records.js'
 
 const LINKS = '/api/v1/payout-links'
 const SHOP = 'https://shop.example'
@@ -29,35 +29,9 @@ const NOT_ALLOWED = '403 ORIGIN_NOT_ALLOWED origin'
 /** Tenants whose clock stands early in 2026, so that a test can move it to any moment after. */
 const openEarly = tenantsOf(build(t, { clock: '2026-01-05T09:00:00Z' }))
 
-const METHODS: Readonly<Record<string, { region: string; currency: string }>> = {
-  'SEPA-CT': { region: 'EU', currency: 'EUR' },
-  'SEPA-INSTANT': { region: 'EU', currency: 'EUR' },
-  'US-ACH': { region: 'US', currency: 'USD' },
-  'UK-BACS': { region: 'UK', currency: 'GBP' },
-  'UK-FAST': { region: 'UK', currency: 'GBP' },
-}
 const regionOf = (method: string) => METHODS[method]?.region ?? ''
 const linkBy = (payoutMethod: string, changes: object = {}) =>
   payoutLink({ payoutMethod, currency: METHODS[payoutMethod]?.currency, ...changes })
-
-const usClaim = {
-  accountHolderName: 'Jane Doe',
-  accountIdentifier: '12345678',
-  branchIdentifier: { type: 'ROUTING', value: '021000021' },
-  accountType: 'CHECKING',
-}
-const ukClaim = {
-  accountHolderName: 'Jane Doe',
-  accountIdentifier: '12345678',
-  branchIdentifier: { type: 'SORT', value: '123456' },
-}
-const CLAIMS: Readonly<Record<string, { accountIdentifier: string }>> = {
-  'SEPA-CT': sepaClaim,
-  'SEPA-INSTANT': sepaClaim,
-  'US-ACH': usClaim,
-  'UK-BACS': ukClaim,
-  'UK-FAST': ukClaim,
-}
 
 async function createLink(client: Client, body: object = payoutLink(), region?: string): Promise<string> {
   const answer = await client.post(LINKS, body, region === undefined ? {} : { region })
@@ -385,7 +359,7 @@ const masked = (claim: { accountIdentifier: string }) => ({
 
 t.test('decisions §8: a claim that has what its method asks for is taken', async t => {
   const client = await newClient()
-  for (const [method, claim] of Object.entries(CLAIMS)) {
+  for (const [method, { claim }] of Object.entries(METHODS)) {
     const id = await createLink(client, linkBy(method), regionOf(method))
     const { status, body } = await verb(client, id, 'claim', claim)
     t.match([status, body.record.status, body.timeline.at(-1).cause], [200, 'CLAIMED', 'control'], method)
@@ -453,7 +427,7 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
   }
   for (const [method, wrong] of Object.entries(cases)) {
     const id = await createLink(client, linkBy(method), regionOf(method))
-    await holds(t, wrong, changes => verb(client, id, 'claim', { ...CLAIMS[method], ...changes }))
+    await holds(t, wrong, changes => verb(client, id, 'claim', { ...METHODS[method]?.claim, ...changes }))
     t.equal(gist(await client.control('POST', `/payout-links/${id}/claim`)), missing('accountHolderName'), 'no body')
     t.equal((await explain(client, id)).record.status, 'ACTIVE', `${method} is not claimed`)
   }
@@ -470,7 +444,7 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
   ]
   await holds(t, each(right, '200'), async ([method, changes]) => {
     const id = await createLink(client, linkBy(method), regionOf(method))
-    return verb(client, id, 'claim', { ...CLAIMS[method], ...changes })
+    return verb(client, id, 'claim', { ...METHODS[method]?.claim, ...changes })
   })
 })
 
@@ -522,7 +496,7 @@ async function paid(t: Parameters<typeof holds>[0], method: string, cases: [clai
   await holds(t, cases, async (claimedAt, index) => {
     await client.advance({ to: claimedAt })
     const id = await createLink(client, linkBy(method))
-    await verb(client, id, 'claim', CLAIMS[method])
+    await verb(client, id, 'claim', METHODS[method]?.claim)
     const { next } = (await verb(client, id, 'process')).body
     return next.to === 'PAID' ? next.at.slice(0, cases[index]?.[1].length) : next.to
   })
@@ -582,7 +556,7 @@ t.test('decisions §8: a claimed link is PROCESSING, then PAID at the very secon
     const client = await newClient(regionOf(method))
     const id = await createLink(client, linkBy(method))
     const state = async () => (await explain(client, id)).record
-    const { next: processing } = (await verb(client, id, 'claim', CLAIMS[method])).body
+    const { next: processing } = (await verb(client, id, 'claim', METHODS[method]?.claim)).body
     await client.advance({ to: processing.at })
     const { record, next } = await explain(client, id)
     await client.advance({ to: secondBefore(next.at) })
@@ -617,7 +591,7 @@ t.test('control plane, POST /seed: links are validated as the API does', async t
   const client = await newClient()
   const at = 'records.payoutLinks.0'
   const claimed = (method: string, changes: object) =>
-    linkBy(method, { status: 'CLAIMED', claim: { ...CLAIMS[method], ...changes } })
+    linkBy(method, { status: 'CLAIMED', claim: { ...METHODS[method]?.claim, ...changes } })
   await table(t, wrong => client.control('POST', '/seed', { records: { payoutLinks: [wrong] } }), {
     [invalid(`${at}.payoutLinkId`)]: [payoutLink({ payoutLinkId: 'short' })],
     [missing(`${at}.amount`)]: [payoutLink({ amount: undefined })],

@@ -15,6 +15,26 @@ export const account = (changes: object = {}) => ({
 
 /** The claim of a SEPA link. */
 export const sepaClaim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+const usClaim = {
+  accountHolderName: 'Jane Doe',
+  accountIdentifier: '12345678',
+  branchIdentifier: { type: 'ROUTING', value: '021000021' },
+  accountType: 'CHECKING',
+}
+const ukClaim = {
+  accountHolderName: 'Jane Doe',
+  accountIdentifier: '12345678',
+  branchIdentifier: { type: 'SORT', value: '123456' },
+}
+
+/** The methods of payout links, each with a claim that it takes. */
+export const METHODS: Record<string, { region: string; currency: string; claim: { accountIdentifier: string } }> = {
+  'SEPA-CT': { region: 'EU', currency: 'EUR', claim: sepaClaim },
+  'SEPA-INSTANT': { region: 'EU', currency: 'EUR', claim: sepaClaim },
+  'US-ACH': { region: 'US', currency: 'USD', claim: usClaim },
+  'UK-BACS': { region: 'UK', currency: 'GBP', claim: ukClaim },
+  'UK-FAST': { region: 'UK', currency: 'GBP', claim: ukClaim },
+}
 
 /** The kinds with states, by their path in the API: the verbs that lead a new record to each state. */
 export const WAYS = {

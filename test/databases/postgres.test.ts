@@ -130,7 +130,7 @@ t.test(
       const same = async (what: string) =>
         t.equal(new Set(await Promise.all(servers.map(({ app }) => stateOf(app)))).size, 1, what)
       await same('a link')
-      await claim({ app: b.app, clientId: 'acme' }, payoutLinkId, FORMS['SEPA-CT']?.form ?? {})
+      await claim({ app: b.app, clientId: 'acme' }, payoutLinkId, FORMS['SEPA-CT'] ?? {})
       t.match(JSON.parse(await stateOf(a.app)).payoutLinks, [{ record: { status: 'CLAIMED' } }])
       await same('a claim')
       t.equal((await open({ app: c.app, clientId: 'acme' }, 'pl_unknown')).statusCode, 404)

@@ -225,7 +225,7 @@ onDatabase('decisions §8: a claim outlasts a crash, and the page finds its tena
   const client = await connect(first.app)
   const create = async () => (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
   const [claimed, still] = [await create(), await create()]
-  await claim(client, claimed, FORMS['SEPA-CT']?.form ?? {})
+  await claim(client, claimed, FORMS['SEPA-CT'] ?? {})
   const state = await stateOf(first.app)
   const { app } = await storage.restart(first)
   t.equal(

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { invalid, missing, refused, refusesValues, table } from '../answers.js'
+import { sepaClaim } from '../areas/records.js'
 import type { Client } from '../helper.js'
 import { collection, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 
@@ -7,7 +8,6 @@ import { collection, MONDAY, mandate, newClient, payoutLink, pluck } from '../he
 
 const COLLECTIONS = '/api/v1/direct-debit'
 const LINKS = '/api/v1/payout-links'
-const CLAIM = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
 
 async function open(): Promise<Client> {
   const client = await newClient()
@@ -234,7 +234,7 @@ t.test('control plane, POST /outcomes: FAILED and STUCK-PROCESSING steer the nex
   const failing = await offer(client, instant)
   const paid = await offer(client, instant)
   const stuck = await offer(client, { ...instant, counterpartyReference: 'CPTY-0001' })
-  for (const path of [plain, failing, paid, stuck]) await client.control('POST', `${path}/claim`, CLAIM)
+  for (const path of [plain, failing, paid, stuck]) await client.control('POST', `${path}/claim`, sepaClaim)
   t.same((await client.read(failing)).next, { at: '2026-11-02T09:00:05Z', to: 'PROCESSING' })
   await client.advance({ by: 'PT5S' })
   t.same((await client.read(failing)).next, { at: '2026-11-02T09:00:10Z', to: 'FAILED' })

@@ -3,7 +3,7 @@ import { areas } from '../../src/areas/index.js'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import type { Case } from '../answers.js'
 import { holds, invalid, malformed, missing, refused, table } from '../answers.js'
-import { account } from '../areas/records.js'
+import { account, sepaClaim } from '../areas/records.js'
 import type { Client } from '../helper.js'
 import {
   bill,
@@ -207,7 +207,7 @@ t.test('control plane, POST /seed: any state of a mandate, payout link and, unde
 
 t.test('control plane, POST /seed: a payout link keeps its claim, comment and decline', async t => {
   const client = await newClient()
-  const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  const claim = sepaClaim
   await seed(client, {
     payoutLinks: [
       payoutLink({ payoutLinkId: 'pl_claimed', status: 'CLAIMED', claim, claimedAt: '2026-11-02T08:59:00Z' }),
@@ -291,7 +291,7 @@ t.test('control plane, POST /seed: the events before the state of a record follo
   const processed = [...submitted, 'PROCESSING time 2026-10-27T08:00:00Z']
   const settled = [...processed, 'SETTLED time 2026-10-28T13:00:00Z']
   const createdAt = '2026-10-20T09:00:00Z'
-  const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  const claim = sepaClaim
   const instant = (changes: object) => payoutLink({ payoutMethod: 'SEPA-INSTANT', createdAt, ...changes })
   const rejected = { status: 'REJECTED', reasonCode: 'FF01', updatedAt: '2026-10-27T08:00:00Z' }
   const returned = { status: 'RETURNED', reasonCode: 'AM04', updatedAt: '2026-10-30T13:00:00Z' }

@@ -4,6 +4,7 @@ import { digestOf } from '../../src/core/digests.js'
 import { errors } from '../../src/core/errors.js'
 import { createIds } from '../../src/core/ids.js'
 import { changed, gist, holds, invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
+import { account, METHODS } from '../areas/records.js'
 import type { Client } from '../helper.js'
 import {
   bill,
@@ -36,28 +37,6 @@ const put = ({ control }: Client, document: unknown) => control('PUT', '/state',
 const attach = (client: Client, reference: string, fileName?: string) =>
   client.send('POST', `/api/v1/bills/${reference}/document`, upload({ fileName }))
 
-const holder = { accountHolderName: 'Jane Doe' }
-const claims: Record<string, object> = {
-  'SEPA-CT': { ...holder, accountIdentifier: 'DE89370400440532013000' },
-  'US-ACH': {
-    ...holder,
-    accountIdentifier: '1234567',
-    branchIdentifier: { type: 'ROUTING', value: '021000021' },
-    accountType: 'CHECKING',
-  },
-  'UK-FAST': { ...holder, accountIdentifier: '12345678', branchIdentifier: { type: 'SORT', value: '200000' } },
-}
-const methodOf: Record<string, { region: string; currency: string }> = {
-  'SEPA-CT': { region: 'EU', currency: 'EUR' },
-  'US-ACH': { region: 'US', currency: 'USD' },
-  'UK-FAST': { region: 'UK', currency: 'GBP' },
-}
-
-const ACCOUNT = {
-  ...{ accountReference: 'ACC-0001', accountHolderName: 'Acme GmbH' },
-  accountIdentifier: 'DE89370400440532013000',
-}
-
 const SETTINGS = {
   ...{ mandateActivation: 'manual', deprecationStyle: 'rfc', tokenAuthentication: 'form' },
   allowedOrigins: ['https://shop.example:8443'],
@@ -86,10 +65,11 @@ async function stock(client: Client) {
   )
   await ok(client.control('POST', '/direct-debit/COL-0002/submit'))
   await ok(client.control('POST', '/direct-debit/COL-0002/reject', { reasonCode: 'AC01' }))
-  for (const [payoutMethod, { region, currency }] of Object.entries(methodOf)) {
+  for (const payoutMethod of ['SEPA-CT', 'US-ACH', 'UK-FAST']) {
+    const { region, currency, claim } = METHODS[payoutMethod] as (typeof METHODS)[string]
     const link = await client.post('/api/v1/payout-links', payoutLink({ payoutMethod, currency }), { region })
     await client.post('/api/v1/payout-links', payoutLink({ payoutMethod, currency }), { region })
-    await ok(client.control('POST', `/payout-links/${link.body.payoutLinkId}/claim`, claims[payoutMethod]))
+    await ok(client.control('POST', `/payout-links/${link.body.payoutLinkId}/claim`, claim))
   }
   await ok(client.post('/api/v1/bills', bill()))
   await ok(client.post('/api/v1/bills', bill({ currency: 'GBP' }), { region: 'UK' }))
@@ -99,7 +79,7 @@ async function stock(client: Client) {
   await ok(
     client.control('POST', '/seed', {
       records: {
-        accounts: [{ ...ACCOUNT, currency: 'EUR', balance: '-12.5' }],
+        accounts: [account({ balance: '-12.5' })],
         mandates: [mandate({ mandateReference: 'MND-OLD', createdAt: '2020-01-01T00:00:00Z' })],
       },
     }),
