@@ -60,17 +60,3 @@ t.test('control plane, POST /seed: the members of an account have their limits',
   await seed(client, account({ accountReference: 'ACC-BARE', branchIdentifier: undefined }))
   t.notOk('branchIdentifier' in (await last()), 'the one optional member')
 })
-
-t.test('decisions §10: each currency has its own type of branchIdentifier, valid by its rules', async t => {
-  const client = await newClient()
-  const at = 'records.accounts.0.branchIdentifier'
-  for (const region of REGIONS) {
-    const own = ACCOUNTS_BY_REGION[region]
-    const others = REGIONS.filter(name => name !== region).map(name => ACCOUNTS_BY_REGION[name].branchIdentifier)
-    await table(t, branchIdentifier => seed(client, { ...own, branchIdentifier }), {
-      200: [own.branchIdentifier],
-      [invalid(`${at}.type`)]: others,
-      [invalid(`${at}.value`)]: [{ ...own.branchIdentifier, value: '1' }],
-    })
-  }
-})

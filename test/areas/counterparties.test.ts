@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gist, invalid, missing, NO_TEXT, REGIONS, table } from '../answers.js'
+import { CURRENCY_OF, gist, invalid, missing, NO_TEXT, REGIONS, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { newClient } from '../helper.js'
 
@@ -134,18 +134,26 @@ t.test('decisions §4: a counterparty belongs to its region, and the same refere
 
 t.test('decisions §10: each region has its own type of branchIdentifier, valid by its rules', async t => {
   const client = await newClient()
-  const at = 'records.counterparties.0.branchIdentifier'
   // The tests of core/identifiers have all other forms.
   const wrong = { EU: ['DEUTDEF', 'DEUTXXFF'], UK: ['12345', '12-34-56'], US: ['021000022'], IN: ['HDFC1000123'] }
   let count = 1000
   for (const region of REGIONS) {
     const { type } = BRANCHES[region]
-    const give = (branchIdentifier: object) =>
-      seed(client, { region, counterpartyReference: `CPTY-${++count}`, branchIdentifier })
-    await table(t, give, {
-      200: [BRANCHES[region]],
-      [invalid(`${at}.type`)]: REGIONS.filter(name => name !== region).map(name => BRANCHES[name]),
-      [invalid(`${at}.value`)]: wrong[region].map(value => ({ type, value })),
-    })
+    const accountIdentifier = region === 'EU' ? 'DE89370400440532013000' : '12345678'
+    const own = { accountHolderName: 'Jane Doe', currency: CURRENCY_OF[region], accountIdentifier, balance: '1' }
+    const kinds = {
+      counterparties: () => ({ region, counterpartyReference: `CPTY-${++count}` }),
+      accounts: () => ({ ...own, accountReference: `ACC-${++count}` }),
+    }
+    for (const [kind, record] of Object.entries(kinds)) {
+      const at = `records.${kind}.0.branchIdentifier`
+      const give = (branchIdentifier: object) =>
+        client.control('POST', '/seed', { records: { [kind]: [{ ...record(), branchIdentifier }] } })
+      await table(t, give, {
+        200: [BRANCHES[region]],
+        [invalid(`${at}.type`)]: REGIONS.filter(name => name !== region).map(name => BRANCHES[name]),
+        [invalid(`${at}.value`)]: wrong[region].map(value => ({ type, value })),
+      })
+    }
   }
 })

@@ -222,6 +222,7 @@ t.test('decisions §8: an origin that is given must be on the list, by scheme, h
   t.same((await client.control('GET', '/settings')).body.allowedOrigins, ['http://localhost:*', 'http://127.0.0.1:*'])
   const own = [undefined, 'http://localhost', 'http://127.0.0.1:65535', 'HTTP://LOCALHOST:80']
   const others = ['https://localhost:3000', 'http://localhost.evil.example', 'http://127.0.0.2:80', 'http://[::1]:80']
+  others.push('http://my.localhost:1', 'http://mylocalhost:1')
   await table(t, origin => embed(client, origin), { 201: own, [NOT_ALLOWED]: [...others, SHOP] })
   const allowedOrigins = [SHOP, 'http://SHOP.example:8080', 'https://any-port.example:*']
   t.equal((await client.control('PUT', '/settings', { allowedOrigins })).status, 200)
