@@ -186,14 +186,19 @@ t.test(
 t.test('control plane, GET /requests: what is masked, and how', async t => {
   const app = build(t)
   const client = await connect(app)
-  const headers = { 'x-request-id': 'id-1', cookie: 'a=b', 'x-author': 'Jane', referer: 'https://a.example/?page=2' }
-  await client.get('/api/v1/mandates?limit=5&token=abc&token=&status=ACTIVE&status=PENDING', { headers })
+  const names = ['client_secret', 'access_token', 'refresh_token', 'password', 'authorization', 'client_assertion']
+  const hush = Object.fromEntries([...names, 'Client_Secret'].map(name => [name, 'hush']))
+  const hidden = Object.fromEntries(Object.keys(hush).map(name => [name, '***']))
+  const shownHeaders = { 'x-author': 'Jane', referer: 'https://a.example/?page=2' }
+  const headers = { cookie: 'a=b', 'x-api-key': 'hush', 'proxy-authorization': 'hush', ...shownHeaders }
+  const query = `limit=5&token=abc&token=&status=ACTIVE&status=PENDING&${new URLSearchParams(hush)}`
+  await client.get(`/api/v1/mandates?${query}`, { headers })
   await client.post('/api/v1/mandates', {
     token: '',
     secret: null,
     Password: 5,
-    deep: [{ assertion: {} }],
-    amount: '1',
+    deep: [{ assertion: {}, ...hush, plain: 'seen' }],
+    secretary: 'seen',
   })
   await client.post('/api/v1/mandates', `{"amount":"${client.token}",}`)
   const longest = `"${'x'.repeat(9999)}`
@@ -215,10 +220,12 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   const [token, text] = others.reverse()
   t.match(get, {
     path: '/api/v1/mandates',
-    query: { limit: '5', token: ['***', ''], status: ['ACTIVE', 'PENDING'] },
-    headers: { authorization: 'Bearer ***', cookie: '***', 'x-author': 'Jane', referer: 'https://a.example/?page=2' },
+    query: { limit: '5', token: ['***', ''], status: ['ACTIVE', 'PENDING'], ...hidden },
+    headers: { authorization: 'Bearer ***', cookie: '***', 'x-api-key': '***', ...shownHeaders },
   })
-  t.same(json.body, { token: '', secret: null, Password: '***', deep: [{ assertion: '***' }], amount: '1' })
+  t.match(get.headers['proxy-authorization'], /\*\*\*$/)
+  const deep = [{ assertion: '***', ...hidden, plain: 'seen' }]
+  t.same(json.body, { token: '', secret: null, Password: '***', deep, secretary: 'seen' })
   t.same([broken.body, text.body], [`(${14 + client.token.length} bytes, not JSON)`, '(text/plain, not read)'])
   const texts = [broken, text, ...others.slice(2).reverse()].map(({ text }: { text?: string }) => text)
   t.same(texts, ['{"amount":"***",}', ...Array(7).fill(undefined), longest])

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import type { Event } from '../../src/core/records/events.js'
-import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
+import { holds } from '../answers.js'
 import type { BuildOptions, Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 import { manualTime } from '../manual-time.js'
 
 // control plane, GET /events: the tenant's state changes, in order, numbered; `wait` long-polls for the next.
@@ -94,27 +94,6 @@ t.test('control plane, GET /events: after, kind and reference', async t => {
     const answer = await events(client, query)
     return `${seqs(answer)}, last ${answer.last}`
   })
-})
-
-t.test('control plane, GET /events: a wrong parameter is refused, whatever the others', async t => {
-  const client = await newClient()
-  await table(t, query => call(client.app, 'GET', `/_sandbox/events?${query}&client=acme`), {
-    [invalidQuery('after')]: ['-1', '1.5', 'one', '', '9007199254740992'].map(value => `after=${value}`),
-    [malformed('after')]: ['after=1&after=2'],
-    [invalidQuery('kind')]: ['kind=account', 'kind=MANDATE', 'kind='],
-    [malformed('kind')]: ['kind=mandate&kind=bill'],
-    [invalidQuery('reference')]: ['reference=', `reference=${'x'.repeat(129)}`],
-    [malformed('reference')]: ['reference=a&reference=b'],
-    [invalidQuery('wait')]: ['-1', '61', '0.5', 'long', ''].map(value => `wait=${value}`),
-    [malformed(null)]: ['wait=%zz'],
-  })
-  t.equal((await client.control('GET', `/events?reference=${'x'.repeat(128)}`)).status, 200)
-})
-
-t.test('control plane, GET /events: an unknown client is 404, at once', async t => {
-  const { app } = await newClient()
-  const answer = await call(app, 'GET', '/_sandbox/events?client=nobody&wait=60')
-  refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client')
 })
 
 t.test('control plane, GET /events: 1,000 at a time, of those that the filters let through', async t => {

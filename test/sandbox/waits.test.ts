@@ -22,6 +22,19 @@ const MANDATES = '/api/v1/mandates'
 const LISTS = { events: { last: 1, more: {} }, requests: { last: 2, more: { dropped: 0 } } }
 type List = keyof typeof LISTS
 
+/** Values that their parameters do not take. */
+const WAITS = ['-1', '61', '0.5', 'long', '']
+const WRONG: Record<List, Record<string, string[]>> = {
+  events: {
+    ...{ wait: WAITS, after: ['-1', '1.5', 'one', '', '9007199254740992'] },
+    ...{ kind: ['account', 'MANDATE', ''], reference: ['', 'x'.repeat(129)] },
+  },
+  requests: {
+    ...{ wait: WAITS, after: ['-1', 'x', ''], method: ['get', 'TRACE', ''] },
+    ...{ path: ['', 'x'.repeat(501)], status: ['99', '600', '2x'] },
+  },
+}
+
 /** A client with a mandate, and calls that wait for what comes next. The real time is moved by hand. */
 async function waiter(t: Test, list: List, options: BuildOptions = {}) {
   const time = manualTime()
@@ -162,17 +175,21 @@ for (const [name, { last, more }] of Object.entries(LISTS)) {
     t.equal(time.pending, 0)
   })
 
-  t.test(
-    `control plane, Wait for an event: ${list}: another wait is refused, and an unknown client, at once`,
-    async t => {
-      const { app } = await waiter(t, list)
-      await table(t, query => call(app, 'GET', `/_sandbox/${list}?client=acme${query}`), {
-        [invalidQuery('wait')]: ['-1', '61', '0.5', 'long', ''].map(value => `&wait=${value}`),
-        [malformed('wait')]: ['&wait=1&wait=2'],
-        '404 CLIENT_NOT_FOUND client': ['-nobody&wait=60'],
+  t.test(`control plane, Wait for an event: ${list}: a wrong parameter and an unknown client are refused`, async t => {
+    const { app } = await waiter(t, list)
+    const send = (query: string) => call(app, 'GET', `/_sandbox/${list}?client=acme${query}`)
+    for (const [parameter, values] of Object.entries(WRONG[list])) {
+      await table(t, send, {
+        [invalidQuery(parameter)]: values.map(value => `&${parameter}=${value}`),
+        [malformed(parameter)]: [`&${parameter}=1&${parameter}=1`],
       })
-    },
-  )
+    }
+    await table(t, send, {
+      200: [list === 'events' ? `&reference=${'x'.repeat(128)}` : `&path=${'x'.repeat(500)}&status=100`],
+      [malformed(null)]: ['&wait=%zz'],
+      '404 CLIENT_NOT_FOUND client': ['-nobody&wait=60'],
+    })
+  })
 }
 
 t.test('control plane, GET /requests: a HAR document waits, too', async t => {
