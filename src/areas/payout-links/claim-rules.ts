@@ -125,10 +125,3 @@ export function problemOf({ normalize, isValid }: ClaimField, given: string): Pr
   if (text === '') return 'missing'
   return isValid(text) ? undefined : 'invalid'
 }
-
-/** Masks an account number for storage: the last four characters stay visible, of a short one fewer. */
-export function maskAccount(accountIdentifier: string): string {
-  const visible = Math.min(4, accountIdentifier.length >> 1)
-  const hidden = accountIdentifier.length - visible
-  return '*'.repeat(hidden) + accountIdentifier.slice(hidden)
-}

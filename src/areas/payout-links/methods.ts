@@ -5,9 +5,6 @@ import type { Instant } from '../../core/time/time.js'
 import { instantOf, localTime, timeOfDay } from '../../core/time/time.js'
 import type { PayoutMethod } from './claim-rules.js'
 
-export type { PayoutMethod } from './claim-rules.js'
-export { PAYOUT_METHODS } from './claim-rules.js'
-
 /** The rules of a payout method (assumed, decisions §8, after the schemes' public rules). */
 interface MethodRules {
   readonly region: Region

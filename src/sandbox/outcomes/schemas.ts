@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Area, OutcomeName } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
-import { PAYOUT_METHODS } from '../../areas/payout-links/methods.js'
+import { PAYOUT_METHODS } from '../../areas/payout-links/claim-rules.js'
 import { Amount, DebtorReference, Reference } from '../../core/domain/schemas.js'
 import { assumed, component, Moment, OneOf, Text } from '../../core/schemas.js'
 import { Count, Fidelity, list, optional, rows, string, Times, withDefault } from '../schemas.js'

@@ -17,7 +17,7 @@ export interface ClaimViewProps extends LinkView {
 /** Asks for the account to pay to. */
 export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimViewProps) {
   const { link, format } = view
-  const { payoutMethod, amount, currency, accountHolderName } = link
+  const { payoutMethod, amount, accountHolderName } = link
   const { fields } = claimRules[payoutMethod]
   return (
     <div class="sheet">
@@ -37,7 +37,7 @@ export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimV
               fixed={field.kind === 'name' ? accountHolderName : undefined}
             />
           ))}
-          <button type="submit">Accept {format.money(amount, currency)}</button>
+          <button type="submit">Accept {format.money(amount)}</button>
         </form>
         <details>
           <summary>{strings.declineTitle}</summary>

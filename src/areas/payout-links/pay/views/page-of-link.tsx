@@ -40,8 +40,8 @@ export function renderLinkPage(page: LinkPage): string {
   if (isOutside) return renderNotice({ name: 'outside' })
   const format = formatOf(region)
   const view = { link, sender, format }
-  const { amount, currency, status } = link
-  const head = `${titleOf(sender)} ${format.money(amount, currency)}`
+  const { amount, status } = link
+  const head = `${titleOf(sender)} ${format.money(amount)}`
   const frame = { status, isEmbedded: link.uiMode === 'embedded', embedders }
   switch (status) {
     case 'ACTIVE': {

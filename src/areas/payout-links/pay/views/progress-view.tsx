@@ -15,13 +15,13 @@ export interface ProgressViewProps extends LinkView {
 /** Shows the way of a claimed payout to the account. */
 export function ProgressView({ status, expectedAt, here, ...view }: ProgressViewProps) {
   const { link, sender, format } = view
-  const { amount, currency, claim, claimedAt, updatedAt } = link
+  const { amount, claim, claimedAt, updatedAt } = link
   const isOver = status === 'PAID' || status === 'FAILED'
   const path: readonly ProgressStatus[] = ['CLAIMED', 'PROCESSING', status === 'FAILED' ? 'FAILED' : 'PAID']
   const position = path.indexOf(status)
   const account = claim && lastDigits(claim.accountIdentifier)
   const text = progressTexts[status](
-    format.money(amount, currency),
+    format.money(amount),
     account === undefined ? '' : ` ${account.replace(' ', '\u00a0')}`,
     sender ?? 'the sender',
   )

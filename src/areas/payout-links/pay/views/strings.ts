@@ -85,7 +85,6 @@ export const strings = {
   payee: 'To',
   account: 'Account',
   refresh: 'Check again',
-  zones: { 'Europe/Berlin': 'Berlin time', 'Europe/London': 'London time', 'America/New_York': 'New York time' },
   notices: {
     EXPIRED: {
       title: 'This payout link has expired',

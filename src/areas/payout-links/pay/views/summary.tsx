@@ -17,11 +17,11 @@ export const titleOf = (sender: string | undefined) =>
 
 /** Shows the sender, the amount, the message and the details of a payout. */
 export function Summary({ link, sender, format, isOpen }: LinkView & { isOpen: boolean }) {
-  const { amount, currency, payoutMethod, counterpartyReference, remarks, expiresAt } = link
+  const { amount, payoutMethod, counterpartyReference, remarks, expiresAt } = link
   return (
     <section class="summary">
       <h1 tabIndex={-1}>
-        {titleOf(sender)} <span class="amount">{format.money(amount, currency)}</span>
+        {titleOf(sender)} <span class="amount">{format.money(amount)}</span>
       </h1>
       {remarks !== undefined && <p class="message">{remarks}</p>}
       <Facts
