@@ -89,7 +89,8 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
     }
     // The client may be out of memory, or another one on another server.
     if (isAway) look(true)
-    else if (!isShared && registry.peek(clientId) !== undefined) look(false)
+    // The demo client always exists.
+    else if (!isShared && (clientId === DEMO_CLIENT.clientId || registry.peek(clientId) !== undefined)) look(false)
     else storage.refresh(clientId, error => look(error !== undefined))
   }
 

@@ -108,7 +108,7 @@ method('requests: get, har, wait, and a request as text', async (t, sandbox) => 
   await api(sandbox, 'POST', '/mandates', mandate())
   t.match(await next, [{ seq: 4 }])
   t.ok(requests.toCurl(await requests.get(2)).startsWith(`curl '${sandbox.url}/api/v1/mandates'`))
-  t.match(requests.toExpectation(await requests.get(2)), "method: 'POST'")
+  t.match(requests.toExpectation(await requests.get(2)), '"method": "POST"')
 })
 
 method('requests: verify answers whether it holds, expect rejects where it does not', async (t, sandbox) => {

@@ -60,7 +60,7 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a request out of memory is in its log
       [clientId, 'DELETE', '/api/v1/bills', { authorization: `Bearer ${token}` }],
       [clientId, 'POST', '/api/v1/oauth/token', form, credentials(clientId)],
       [clientId, 'POST', '/api/v1/oauth/token', { ...form, authorization: `Bearer ${token}` }, credentials('a b')],
-      [demo, 'GET', '/api/v1/nowhere', { authorization: `Bearer ${token}x` }],
+      [clientId, 'GET', '/api/v1/nowhere', { authorization: `Bearer ${token}x` }],
     ]),
     [demo, 'GET', '/api/v1/bills', {}] as const,
     [demo, 'POST', '/api/v1/oauth/token', form, credentials('a b')] as const,
