@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { failures } from '../http/schemas.js'
 import { clientOf, noteSender } from '../storage/client-lock.js'
 import type { ControlContext, ControlRoute } from './route.js'
@@ -27,6 +27,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
     function actOnClient(request: FastifyRequest, reply: FastifyReply): unknown {
       const client = clientOf(request)
       request.sandbox.clientId = client
+      if (method !== 'GET') nameClient(reply, client)
       const work = {
         isRead: () => method === 'GET',
         skipsDueWork: isReplacing,
@@ -39,6 +40,10 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
       }
       return storage.transact(client, work, creates?.(request.body))
     }
+
+    const handler = isGlobal
+      ? (request: FastifyRequest, reply: FastifyReply) => act(request, reply, now())
+      : actOnClient
 
     app.route({
       method,
@@ -61,11 +66,13 @@ export function addRoutes(app: FastifyInstance, context: ControlContext): void {
         ...(body !== undefined && { body }),
         response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
       },
-      preHandler: [
-        ...(!isGlobal && method !== 'GET' ? [nameClientOf] : []),
-        ...(prepare === undefined ? [] : [preparing(() => prepare(context))]),
-      ],
-      handler: isGlobal ? (request, reply) => act(request, reply, now()) : actOnClient,
+      handler:
+        prepare === undefined
+          ? handler
+          : async (request, reply) => {
+              await prepare(context)
+              return handler(request, reply)
+            },
     })
   }
 }
@@ -96,13 +103,3 @@ const byType = (response: TSchema, others: Readonly<Record<string, TSchema>>) =>
     Object.entries({ 'application/json': response, ...others }).map(([type, schema]) => [type, { schema }]),
   ),
 })
-
-const nameClientOf: preHandlerHookHandler = (request, reply, next) => {
-  nameClient(reply, clientOf(request))
-  next()
-}
-
-const preparing =
-  (prepare: () => Promise<void>): preHandlerHookHandler =>
-  (_request, _reply, next) =>
-    void prepare().then(() => next(), next)
