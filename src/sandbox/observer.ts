@@ -87,10 +87,10 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
       if (isOf(clientId, request, isStale)) done(clientId)
       else find(request, isStale ? [] : others, isAway, done)
     }
-    // The client may be out of memory, or another one on another server.
+    // The demo client always exists. Others may be out of memory, or be another client on another server.
+    const isDemo = clientId === DEMO_CLIENT.clientId && request.sandbox.tenant === undefined
     if (isAway) look(true)
-    // The demo client always exists.
-    else if (!isShared && (clientId === DEMO_CLIENT.clientId || registry.peek(clientId) !== undefined)) look(false)
+    else if (!isShared && (isDemo || registry.peek(clientId) !== undefined)) look(false)
     else storage.refresh(clientId, error => look(error !== undefined))
   }
 
