@@ -73,6 +73,11 @@ export function lineOf(from: Place, to: Place): string {
     const bend = (right + left) / 2
     return `M${right} ${start}C${bend} ${start} ${bend} ${end} ${left - HEAD} ${end}`
   }
+  if (to.y < from.y && to.x < from.x) {
+    // Between the columns, between the rows, and then into the bottom of the box.
+    const [column, row] = [right - WIDTH - GAP, to.y * STEP_Y + HEIGHT]
+    return `M${right - WIDTH} ${start}H${column}V${row + GAP}H${left + GAP}V${row + HEAD}`
+  }
   // Between the rows, and then into the top of the box, or into its right side if another is above it.
   const row = `M${right - WIDTH + GAP} ${top + HEIGHT}V${top + STEP_Y - 16 - 8 * from.x}`
   if (to.y === 1) return `${row}H${left + GAP}V${to.y * STEP_Y - HEAD}`
