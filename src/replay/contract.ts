@@ -74,12 +74,6 @@ const responseOf = (operation: Operation | undefined, status: number): Json =>
 /** Returns the label of a part of the document. What it does not have is assumed. */
 const labelOf = (node: Json): Label => (node?.['x-fidelity'] === 'documented' ? 'documented' : 'assumed')
 
-/** Returns the label of a header of an answer by its name in lower case. */
-export function headerLabel(operation: Operation | undefined, status: number, name: string): Label {
-  const headers = Object.entries<Json>(responseOf(operation, status)?.headers ?? {})
-  return labelOf(follow(headers.find(([one]) => one.toLowerCase() === name)?.[1]))
-}
-
 export const statusLabel = (operation: Operation | undefined, status: number) => labelOf(responseOf(operation, status))
 
 /** Returns the label of a member of an answer, or of a record in a list. */
