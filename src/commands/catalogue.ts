@@ -47,6 +47,7 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema, outer: readonly st
   })
 
 const INPUT = { type: 'string', description: 'A file with the body as JSON or YAML; - is the standard input.' }
+const OUT = { type: 'string', description: 'A folder for summary.txt and evidence.json, which is created.' }
 const FOLLOW = { type: 'boolean', description: 'Also prints each new one, until it is interrupted.' }
 
 type Described = Pick<Operation, 'x-command' | 'summary' | 'description' | 'requestBody'> & Partial<Operation>
@@ -63,6 +64,7 @@ function toCommand(path: string, method: string, operation: Described): Command 
   const add = (name: string, schema: Schema) => options.push({ name, in: 'none', members: [], schema })
   if (fields.length > 0) add('input', INPUT)
   if (given.some(({ name }) => name === 'wait')) add('follow', FOLLOW)
+  if (name === 'evidence') add('out', OUT)
   // Required texts of the body, or else its only member, are arguments.
   const required = fields.filter(({ isRequired, schema }) => isRequired && schema.type === 'string')
   const texts = required.length === 0 && fields.length === 1 ? fields : required

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Connection, createConnection, type Request } from '../client/connection.js'
 import { SandboxError } from '../client/errors.js'
 import { describeExpectation } from '../client/expectation.js'
@@ -96,14 +97,27 @@ async function call(command: Command, given: readonly string[], context: Context
   for (const body of command.name === 'verify' ? [request.body ?? {}].flat() : [request.body]) {
     const { text, value } = await connection.answer({ ...request, query, body })
     const isMissed = Object(value).matched === false
-    if (command.name === 'evidence' && !values.json) write((value as Evidence).summary.trimEnd())
-    else if (file !== undefined && file !== '-') writeFileSync(file, text)
+    if (command.name === 'evidence' && !values.json) {
+      write((value as Evidence).summary.trimEnd())
+      if (values.out !== undefined) write(`Written: ${writeEvidence(String(values.out), value as Evidence).join(', ')}`)
+    } else if (file !== undefined && file !== '-') writeFileSync(file, text)
     else if (values.json || !isMissed) write(values.json || file ? text : format(value, output.stdout.columns))
     if (!isMissed) continue
     output.stderr.write(`${describeExpectation(body as Expectation, value as Verification)}\n`)
     code = 1
   }
   return code
+}
+
+/** Writes evidence to a folder. Returns the paths of the files. */
+function writeEvidence(folder: string, evidence: Evidence): string[] {
+  const files = { 'summary.txt': evidence.summary, 'evidence.json': `${JSON.stringify(evidence, null, 2)}\n` }
+  mkdirSync(folder, { recursive: true })
+  return Object.entries(files).map(([name, text]) => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  })
 }
 
 /** The longest wait of a call, in seconds. */

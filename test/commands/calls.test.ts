@@ -90,12 +90,19 @@ t.test('commands, Check the requests of your app: verify by options and by a fil
   t.match(await json('coverage', '--clients', 'all'), { clients: ['shop'] }, 'no client is sent')
 })
 
-t.test('commands, Keep the evidence of a failure: the summary, or all of it as JSON', async t => {
+t.test('commands, Keep the evidence of a failure: the summary, and two files in a new folder', async t => {
   const { json, run, app } = await start(t)
   const { payload } = await app.inject({ url: '/_sandbox/evidence?client=shop', headers: { accept: 'text/plain' } })
   t.match(payload, /^Client shop, /)
   t.same(await run('evidence'), { code: 0, stdout: payload, stderr: '' })
-  t.match(await json('evidence'), { summary: payload })
+  const folder = join(t.testdir(), 'deep', 'er')
+  const files = [join(folder, 'summary.txt'), join(folder, 'evidence.json')]
+  const written = await run('evidence', '--out', folder)
+  t.same(written, { code: 0, stdout: `${payload}Written: ${files.join(', ')}\n`, stderr: '' })
+  const [summary, evidence] = files.map(file => readFileSync(file, 'utf8'))
+  t.equal(summary, payload)
+  t.same(JSON.parse(evidence as string), await json('evidence'))
+  t.match(await run('evidence', '--out', files[0] as string), { code: 1, stderr: /EEXIST/ })
 })
 
 t.test('commands, Save and load a state: a file of the exact answer, and the standard output', async t => {
