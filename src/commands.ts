@@ -7,7 +7,7 @@ import { NAME, VERSION } from './package.js'
 
 /**
  * A command with its positional arguments. Returns its exit code.
- * @param url the server that `health` checks; undefined: the one of the settings
+ * @param url the server that `health` checks. If undefined, the one of the settings
  */
 type Command = (config: Config, args: readonly string[], url: string | undefined) => Promise<number>
 

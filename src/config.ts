@@ -139,7 +139,7 @@ export function readConfig(environment: Environment) {
     ),
     /** False: the seed is random. */
     isSeedGiven: Boolean(environment.SANDBOX_SEED),
-    /** The instant at which the clocks of all tenants start frozen; undefined: they run with the real time. */
+    /** The instant at which the clocks of all tenants start frozen. If undefined, they run with the real time. */
     frozenAt: read<Instant | undefined>(
       'SANDBOX_CLOCK',
       undefined,
@@ -157,7 +157,7 @@ export function readConfig(environment: Environment) {
     maxRecords: integer('SANDBOX_MAX_RECORDS', DEFAULT_BOUNDS.maxRecords, 1, 10_000_000),
     /** In seconds. */
     tokenLifetime: integer('SANDBOX_TOKEN_TTL', 3600, 1, 315_360_000),
-    /** The base URL of payout links without a trailing slash; undefined: the URL of the server. */
+    /** The base URL of payout links without a trailing slash. If undefined, the URL of the server. */
     publicUrl: read<string | undefined>(
       'SANDBOX_PUBLIC_URL',
       undefined,
@@ -176,7 +176,7 @@ export function readConfig(environment: Environment) {
       'origins, separated by commas, such as https://shop.example or http://localhost:*',
       isOriginPattern,
     ),
-    /** The bearer token of the control plane; undefined: no authentication. */
+    /** The bearer token of the control plane. If undefined, no authentication. */
     adminToken: readAdminToken(environment),
     /** The maximum number of requests in the log of a tenant. */
     requestLogEntries: integer('SANDBOX_REQUEST_LOG_ENTRIES', DEFAULT_BOUNDS.requestLogEntries, 0, 1_000_000),
@@ -184,13 +184,13 @@ export function readConfig(environment: Environment) {
     requestLogBytes: integer('SANDBOX_REQUEST_LOG_BYTES', DEFAULT_BOUNDS.requestLogBytes, 0, MAX_BYTES),
     /** The maximum size of a state document in bytes. */
     stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
-    /** The folder that stores tenants across restarts; undefined: memory only. */
+    /** The folder that stores tenants across restarts. If undefined, memory only. */
     data: read<string | undefined>('SANDBOX_DATA', undefined, 'a folder', text =>
       text.replace(/^~(?=\/|$)/, homedir()),
     ),
     /** Whether each commit of SQLite waits until it is on the disk. */
     sqliteSynchronous: oneOf('SANDBOX_SQLITE_SYNCHRONOUS', 'full', ['full', 'normal']),
-    /** The URL of the Postgres database that several servers share; undefined: none. It can contain a password. */
+    /** The URL of the Postgres database that several servers share, or undefined if there is none. It can contain a password. */
     databaseUrl: readDatabaseUrl(environment),
   }
 }

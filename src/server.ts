@@ -20,7 +20,7 @@ import type { TenantRegistry } from './tenants/registry.js'
 export interface ServerOptions extends AppOptions, SandboxOptions {
   /** The maximum size of a state document in bytes. */
   readonly stateBytes?: number | undefined
-  /** The token of the control plane; undefined: it needs none. */
+  /** The token of the control plane. If undefined, it needs none. */
   readonly adminToken?: string | undefined
   publicUrl(host?: string): string
 }

@@ -73,7 +73,7 @@ function closeOnSignal(server: Server, logger: Logger): void {
   }
 }
 
-/** Opens the database of the tenants; undefined: none is configured. Throws ConfigError. */
+/** Opens the database of the tenants. Returns undefined if none is configured. Throws ConfigError. */
 async function openDatabase(config: Config): Promise<Database | undefined> {
   const { data, databaseUrl, seed, isSeedGiven, sqliteSynchronous: synchronous } = config
   try {

@@ -53,7 +53,7 @@ export interface StatefulStore extends Store {
   /**
    * Explains a record.
    * @param publicUrl the address of the server for the reader, without a trailing slash
-   * @param region undefined: the only region with the reference
+   * @param region if undefined, the only region with the reference
    * @throws the code `notFound`
    */
   explain(reference: string, publicUrl: string, region?: Region): Explained<unknown>
@@ -65,7 +65,7 @@ export interface StatefulStore extends Store {
 export interface SteeredStore extends StatefulStore {
   /** Returns the outcomes that a record can still have. @throws the code `notFound` */
   possibleOutcomes(reference: string): readonly { readonly outcome: string; readonly description: string }[]
-  /** Gives a record an outcome; null: none. @throws the code `notFound`, ILLEGAL_TRANSITION */
+  /** Gives a record an outcome, or null for none. @throws the code `notFound`, ILLEGAL_TRANSITION */
   setOutcome(reference: string, outcome: string | null): void
   /** Refuses the match of an armed outcome that no new record can meet. @throws INVALID_FIELD */
   assertReachable(match: OutcomeMatch): void
@@ -91,7 +91,7 @@ export interface StoreOptions<Neighbours = unknown> {
 
 /** A body that makes a transition, for the form of a console. */
 export interface TransitionForm {
-  /** The members that a record must have for this form. Absent: any record. */
+  /** The members that a record must have for this form. Absent for any record. */
   readonly when?: Readonly<Record<string, string>>
   readonly body: Readonly<Record<string, unknown>>
   /** The members of the body that a member of the record replaces, if it has it: `{ openAmount: 'totalAmount' }`. */
@@ -112,7 +112,7 @@ export interface Transition {
   /** The behaviour beyond the usual one of transitions. */
   readonly description?: string
   readonly body?: TObject
-  /** The forms, of which the first that fits the record counts. Absent: the fields of the body with its example. */
+  /** The forms, of which the first that fits the record counts. By default, the fields of the body with its example. */
   readonly forms?: readonly TransitionForm[]
 }
 
@@ -161,27 +161,27 @@ export interface AreaRow<S extends Store = Store, Name extends string = string> 
   readonly routes: FastifyPluginCallbackTypebox
   /** The section of docs/decisions.md with its rules. */
   readonly section: number
-  /** The states and transitions of the records. Absent: they have none. */
+  /** The states and transitions of the records. Absent if they have none. */
   readonly lifecycle?: LifecycleRow
   /** The member that holds the reference of a record. */
   readonly reference: string
   /** The code of the error of an unknown reference. */
   readonly notFound: ErrorCode
-  /** The members that name a record of another kind, which must exist in seeds and state documents. Absent: none. */
+  /** The members that name a record of another kind, which must exist in seeds and state documents. Absent if there is none. */
   readonly refersTo?: Readonly<Record<string, RefersTo<Name>>>
   /** Whether all records are in region EU, or several regions share the references, or each has its own. */
   readonly regions: 'EU' | 'shared' | 'apart'
-  /** The body of the operation that creates a record. Absent: none does. */
+  /** The body of the operation that creates a record. Absent if there is no such operation. */
   readonly create?: TObject
-  /** The parameters of the operation that lists records, and the schema of a listed one. Absent: none does. */
+  /** The parameters of the operation that lists records, and the schema of a listed one. Absent if there is no such operation. */
   readonly list?: { readonly query: TObject; readonly item: TSchema }
-  /** The body of the operation that changes a record without states. Absent: none does. */
+  /** The body of the operation that changes a record without states. Absent if there is no such operation. */
   readonly update?: TObject
   /** The members in tables of the console, by their paths. Narrow screens leave out those after the second. */
   readonly columns: readonly string[]
   /** The sentence of an empty table of the console: how records of this kind come there. */
   readonly empty: string
-  /** The outcomes that can be armed, and the fields of a record that they compare. Absent: none. */
+  /** The outcomes that can be armed, and the fields of a record that they compare. Absent if there is none. */
   readonly outcomes?: {
     readonly names: readonly string[]
     readonly fields: readonly (keyof OutcomeMatch)[]
@@ -191,8 +191,8 @@ export interface AreaRow<S extends Store = Store, Name extends string = string> 
   /** The schema of seeded records. */
   readonly seeds: TArray
   /**
-   * Returns the state of a seeded record to which only time has led, for the status `{{schedule}}` of fixtures. Undefined: its
-   * times are wrong. Absent: fixtures of the kind have no such status.
+   * Returns the state of a seeded record to which only time has led, for the status `{{schedule}}` of fixtures. Undefined if its
+   * times are wrong. Absent if fixtures of the kind have no such status.
    */
   stateAt?(seed: Readonly<Record<string, unknown>>, now: Instant): object | undefined
   /** The schema of a stored record, for the state document. */

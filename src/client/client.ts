@@ -174,7 +174,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     },
     /**
      * Writes requests, events and explanations to a file of the folder that the variable `SANDBOX_EVIDENCE` names, for a hook
-     * after a failed test. Resolves to the path of the file; undefined: the variable is not set.
+     * after a failed test. Resolves to the path of the file, or undefined if the variable is not set.
      * @param test the name of the test, which the file has
      */
     evidence: (test?: string): Promise<string | undefined> => writeEvidence({ clientId, control }, 'failure', { test }),

@@ -11,9 +11,9 @@ import type { Verification } from './types.js'
  */
 export class SandboxError extends Error {
   readonly code: string
-  /** The invalid field; null: no particular field. */
+  /** The invalid field, or null if no particular field. */
   readonly field: string | null
-  /** The HTTP status; null: no response. */
+  /** The HTTP status, or null if no response. */
   readonly status: number | null
 
   constructor(message: string, details: SandboxErrorDetails) {

@@ -25,7 +25,7 @@ interface Facts {
  * Writes the evidence of a failure to a new file of the folder `SANDBOX_EVIDENCE`: its summary, what is known of the failure, and
  * all requests, events and records.
  * @param name the first part of the file name, before the name of the test
- * @returns the path of the file; undefined: the variable is not set
+ * @returns the path of the file, or undefined if the variable is not set
  */
 export async function writeEvidence(
   { clientId, control }: Source,

@@ -45,7 +45,7 @@ export function addressOf(
   return `${page}?${queryOf({ client, ...query })}${hash === undefined ? '' : `#${hash}`}`
 }
 
-/** Returns a path of segments, such as `/collections/COL-0001`; undefined: a text is not valid Unicode, which is invalid in a URL. */
+/** Returns a path of segments, such as `/collections/COL-0001`, or undefined if a text is not valid Unicode, which is invalid in a URL. */
 export const pathOf = (...segments: readonly string[]): string | undefined =>
   segments.every(segment => segment.isWellFormed())
     ? segments.map(segment => `/${encodeURIComponent(segment)}`).join('')

@@ -169,7 +169,7 @@ export interface Loaded<T> {
 
 /**
  * Loads something, and again whenever the client has changed.
- * @param key names it; undefined: nothing is loaded
+ * @param key names it, or undefined if nothing is loaded
  * @param isFixed whether it never changes
  */
 export function useLoaded<T>(

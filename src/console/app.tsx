@@ -54,7 +54,7 @@ export const referenceOf = ({ reference }: Kind, record: AnyRecord): string => S
 /** Returns the name of a kind in events and in the records of a request. */
 export const eventKindOf = ({ lifecycle, noun }: Kind): string => lifecycle?.kind ?? noun
 
-/** Finds a kind by its name in events, or in counts; undefined: this release has none. */
+/** Finds a kind by its name in events, or in counts, or undefined if this release has none. */
 export const kindNamed = (kinds: readonly Kind[], name: string): Kind | undefined =>
   kinds.find(kind => kind.name === name || eventKindOf(kind) === name)
 

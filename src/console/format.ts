@@ -44,7 +44,7 @@ export function toLabel(path: string): string {
 /** Counts things: `1 transition`, `2 transitions`. */
 export const counted = (count: number, noun: string): string => (count === 1 ? `1 ${noun}` : `${count} ${noun}s`)
 
-/** Returns the member of a value at a path such as `debtor.name`; undefined: it has none. */
+/** Returns the member of a value at a path such as `debtor.name`, or undefined if it has none. */
 export const memberAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((at, name) => (Object.hasOwn(Object(at), name) ? Object(at)[name] : undefined), value)
 

@@ -22,7 +22,7 @@ export function documentOf(call: Pick<SentCall, 'path'>): Promise<Document> {
   return known
 }
 
-/** Returns the operation of a call; undefined: it is not read yet. */
+/** Returns the operation of a call, or undefined if it is not read yet. */
 export function useOperation(call: Pick<SentCall, 'method' | 'path'> | undefined): Described | undefined {
   const key = call && `${call.method} ${call.path}`
   return useLoaded(key, async () => call && describe(await documentOf(call), call), true).data
@@ -48,7 +48,7 @@ export interface Action {
   readonly label: ComponentChildren
   /** The call, with the body that the form begins with. */
   readonly call: SentCall
-  /** The members of the body that have fields, by their paths; `all`: all of the body. Absent: none. */
+  /** The members of the body that have fields, by their paths; `all`: all of the body. Absent if there is none. */
   readonly fields?: readonly string[] | 'all'
   /** Fields that are folded. */
   readonly more?: readonly string[]

@@ -88,7 +88,7 @@ interface LifecycleProps {
   /** Unique in the page. */
   readonly id: string
   readonly lifecycle: Lifecycle
-  /** Absent: there is no record yet. */
+  /** Absent if there is no record yet. */
   readonly explained?: Explained | undefined
 }
 

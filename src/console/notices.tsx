@@ -63,7 +63,7 @@ export function sentenceOf(kinds: readonly Kind[], path: string, body: unknown):
   return path.endsWith('/settings') ? 'The settings are saved.' : 'Done.'
 }
 
-/** Finds the record that an answer has; undefined: it has none. */
+/** Finds the record that an answer has, or undefined if it has none. */
 function recordIn(kinds: readonly Kind[], answer: Answer) {
   const record = answer.record ?? (answer as AnyRecord)
   const kind = kindOfRecord(kinds, record)

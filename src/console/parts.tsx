@@ -26,7 +26,7 @@ export const Card = ({ id, title, aside, children }: CardProps) => (
 
 export const Status = ({ of: status }: { of: string }) => <span class={`status ${toneOf(status)}`}>{status}</span>
 
-/** The status of an answer; null: a fault took the answer away. */
+/** The status of an answer, or null if a fault took the answer away. */
 export const HttpStatus = ({ of: status }: { of: number | null }) => (
   <span class={`status ${status === null || status >= 400 ? 'bad' : 'good'}`}>{status ?? 'no answer'}</span>
 )

@@ -50,7 +50,7 @@ export interface Described {
   readonly regions: readonly string[]
 }
 
-/** Finds the operation of a call in a document; undefined: it has none. */
+/** Finds the operation of a call in a document, or undefined if it has none. */
 export function describe(
   document: Document,
   { method, path }: Pick<SentCall, 'method' | 'path'>,
@@ -102,7 +102,7 @@ export interface Field {
   readonly isOptional: boolean
   readonly input: 'text' | 'date' | 'datetime-local' | 'list'
   readonly value: string
-  /** The values to choose from, each with its text. Undefined: any. */
+  /** The values to choose from, each with its text. Undefined for any value. */
   readonly options: readonly Option[] | undefined
 }
 
@@ -113,7 +113,7 @@ const typesOf = ({ type = 'string' }: Schema) => [type].flat() as readonly strin
 /**
  * Lists the fields of a body.
  * @param body the value that the form begins with
- * @param paths the members that have fields, each with all of its own; undefined: all
+ * @param paths the members that have fields, each with all of its own, or undefined if all
  */
 export function fieldsOf(
   schema: Schema,
@@ -160,7 +160,7 @@ const enumOf = (schema: Schema) => {
   return values?.map(value => [value, value] as const)
 }
 
-/** Returns the schema of a member; undefined: there is none. */
+/** Returns the schema of a member, or undefined if there is none. */
 const schemaAt = (schema: Schema, path: string): Schema | undefined =>
   path.split('.').reduce<Schema | undefined>((at, name) => at?.properties?.[name], schema)
 

@@ -44,7 +44,7 @@ export interface StoryStep {
   readonly record: AnyRecord
   readonly until?: readonly string[]
   readonly opens?: string
-  /** The request of the step. Null: the scenario makes the step. */
+  /** The request of the step. Null if the scenario makes the step. */
   readonly request: SentCall | null
 }
 

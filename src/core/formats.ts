@@ -10,7 +10,7 @@ export const FORMATS: Readonly<Record<string, true | ((text: string) => boolean)
   double: true,
 }
 
-/** Returns why a text is not of a format, to complete "it …"; undefined: it is; empty: there are no words for it. */
+/** Returns why a text is not of a format, to complete "it …", undefined if it is, or an empty text if there are no words for it. */
 type Flaw = (text: string) => string | undefined
 
 /** The formats that are not registered, as `x-format` of schemas names them. */

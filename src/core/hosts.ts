@@ -16,7 +16,7 @@ export interface Host {
   readonly name: string
 }
 
-/** Parses a Host header. Undefined: it is not a host. */
+/** Parses a Host header. Undefined if it is not a host. */
 export function parseHost(given: string): Host | undefined {
   if (given.length > LONGEST) return undefined
   const text = given.replace(ZONE, '')

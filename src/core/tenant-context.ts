@@ -23,7 +23,7 @@ export interface RecordNames {
   readonly name: string
   /** The path below `/api/v1`, which names its list in cursors: `payout-links`. */
   readonly path: string
-  /** The kind in events, in the singular: `payoutLink`. Undefined: the records have no states. */
+  /** The kind in events, in the singular: `payoutLink`. Undefined if the records have no states. */
   readonly kind: string | undefined
   /** The member that holds the reference: `payoutLinkId`. */
   readonly reference: string

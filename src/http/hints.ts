@@ -7,7 +7,7 @@ const LONGEST_NAME = 40
 
 /**
  * Adds a sentence to the response header `Sandbox-Hint` (decisions §1). A hint never changes an answer.
- * @param text printable ASCII without semicolons; undefined: there is no hint
+ * @param text printable ASCII without semicolons, or undefined if there is no hint
  */
 export function hint({ sandbox }: FastifyRequest, text: string | undefined): void {
   if (text === undefined) return

@@ -6,7 +6,7 @@ import { textOf } from '../core/text.js'
 
 /**
  * Parses a JSON object (RFC 8259) in UTF-8 without members that could poison a prototype (decisions §1). The log has its text.
- * @returns undefined: there is no body
+ * @returns undefined if there is no body
  * @throws MALFORMED_REQUEST, INVALID_FIELD (no object, a lone surrogate), PAYLOAD_TOO_LARGE
  */
 export function parseJson(request: FastifyRequest, bytes: Buffer): object | undefined {

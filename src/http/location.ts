@@ -8,7 +8,7 @@ interface Route {
 
 /**
  * Returns the name of the parameter by which an operation reads the records of a path, such as `mandateReference`.
- * Undefined: no operation reads them.
+ * Undefined if no operation reads them.
  * @param path in Fastify's form, such as `/api/v1/mandates`
  */
 export const readParameterOf = (path: string, routes: readonly Route[]): string | undefined =>

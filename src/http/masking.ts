@@ -63,7 +63,7 @@ export function maskJson(value: unknown, depth = 0): unknown {
   return masked
 }
 
-/** Parses the JSON text of a body or answer, and masks its secrets. Undefined: it is not JSON. */
+/** Parses the JSON text of a body or answer, and masks its secrets. Undefined if it is not JSON. */
 export function parseMasked(text: string): unknown {
   try {
     return maskJson(JSON.parse(text))
@@ -76,7 +76,7 @@ const SECRET_NAME = new RegExp([...SECRET_MEMBERS, ...SECRET_HEADERS].join('|'),
 /** An escape of JSON, or a character of a text in UTF-16. */
 const ESCAPE = /\\u|\0/
 
-/** Masks the tokens of a text that is not JSON. Undefined: it may have a secret, since it names one or has an escape. */
+/** Masks the tokens of a text that is not JSON. Undefined if it may have a secret, since it names one or has an escape. */
 export const maskUnparsed = (text: string): string | undefined =>
   ESCAPE.test(text) || SECRET_NAME.test(decode(text)) ? undefined : maskText(text)
 

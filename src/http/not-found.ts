@@ -20,7 +20,7 @@ export function collectPaths(app: FastifyInstance) {
   })
 
   return {
-    /** Returns the value of `Allow` for a path; undefined: no route has it. */
+    /** Returns the value of `Allow` for a path, or undefined if no route has it. */
     allowedOn(path: string): string | undefined {
       const segments = path.split('/')
       for (const [pattern, methods] of methodsByPath) {
@@ -56,7 +56,7 @@ interface SplitPath {
 
 interface Route extends SplitPath {
   readonly pattern: string
-  /** The subject of its operation, in the singular; undefined: it has no name. */
+  /** The subject of its operation, in the singular, or undefined if it has no name. */
   readonly noun: string | undefined
 }
 
@@ -65,7 +65,7 @@ function split(path: string): SplitPath {
   return { prefix, segments: path.slice(prefix.length).split('/').filter(Boolean) }
 }
 
-/** Returns the pattern of the route that is nearest to an unknown path; undefined: none is near. */
+/** Returns the pattern of the route that is nearest to an unknown path, or undefined if none is near. */
 function nearest(path: string, routes: readonly Route[]): string | undefined {
   const given = split(path.replace(ENCODED_SLASH, '/'))
   let best: { pattern?: string; distance: number } = { distance: Infinity }
@@ -87,7 +87,7 @@ const singularOf = (noun: string) =>
     .replace(/ies$/, 'y')
     .replace(/s$/, '')
 
-/** Returns the pattern of the route whose operations have the name of the first segment; undefined: there is none. */
+/** Returns the pattern of the route whose operations have the name of the first segment, or undefined if there is none. */
 function namedBy(path: string, routes: readonly Route[]): string | undefined {
   const given = split(path.replace(ENCODED_SLASH, '/'))
   const noun = singularOf(given.segments[0] ?? '')

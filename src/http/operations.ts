@@ -5,7 +5,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The name of the operation, such as `GET /api/v1/mandates/{mandateReference}`. HEAD is part of GET. */
     operation?: string
-    /** The regions that the route serves; undefined: it takes no region. */
+    /** The regions that the route serves, or undefined if it takes no region. */
     regions?: readonly Region[] | undefined
   }
 }
@@ -17,7 +17,7 @@ export interface Operation {
   readonly method: string
   /** The path template, with parameters in braces. */
   readonly path: string
-  /** The regions that it serves; undefined: it has no region header. */
+  /** The regions that it serves, or undefined if it has no region header. */
   readonly regions: readonly Region[] | undefined
 }
 
@@ -30,7 +30,7 @@ interface RegionSchema {
   properties: { 'x-region': { enum: readonly Region[] } }
 }
 
-/** Returns the regions that a route serves: the enum of the header in its schema. Undefined: it takes no region. */
+/** Returns the regions that a route serves: the enum of the header in its schema. Undefined if it takes no region. */
 export const regionsOf = (schema: object | undefined): readonly Region[] | undefined =>
   (schema as { headers?: RegionSchema } | undefined)?.headers?.properties['x-region'].enum
 

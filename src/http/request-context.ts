@@ -51,7 +51,7 @@ export class RequestContext {
   hostName = ''
   /** The value of `x-region`, on routes that take one. */
   region: Region = 'EU'
-  /** The client in whose lock the request was handled; undefined: in none. */
+  /** The client in whose lock the request was handled, or undefined if there was none. */
   clientId: string | undefined = undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[] = []
@@ -64,7 +64,7 @@ export class RequestContext {
   isForeign = false
   /** The headers `Deprecation` and `Sunset` of the answer, or null. */
   announced: Readonly<Record<string, string>> | null = null
-  /** The content of the answer before its serialization, of a page of a refusal its envelope; undefined: there is none. */
+  /** The content of the answer before its serialization, of a page of a refusal its envelope, or undefined if there is none. */
   content: unknown = undefined
   /** The text of a JSON body, for the request log. */
   bodyText: string | undefined = undefined

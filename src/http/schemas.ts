@@ -13,7 +13,7 @@ export const ErrorBody = Type.Object(
     ),
     field: documented(
       NullableText,
-      'The name of the parameter that caused the error, as in the request; null: none did.',
+      'The name of the parameter that caused the error, as in the request, or null if there is none.',
       'The service documents the member, and not its values: null is assumed.',
     ),
     message: documented(Type.String(), 'The fault and its remedy, for people.'),

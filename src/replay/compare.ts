@@ -2,7 +2,7 @@ import { isObject } from '../http/json-body.js'
 import { MASK } from '../http/masking.js'
 import type { Json } from './contract.js'
 
-/** A member that differs. Undefined: it is absent. */
+/** A member that differs. Undefined if it is absent. */
 export interface Difference {
   readonly path: readonly string[]
   readonly service: unknown

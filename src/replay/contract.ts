@@ -11,7 +11,7 @@ export type Json = any
 export interface Operation {
   /** Such as `GET /api/v1/mandates/{mandateReference}`. */
   readonly name: string
-  /** The kind of its records; undefined: it has none. */
+  /** The kind of its records, or undefined if it has none. */
   readonly kind: AreaName | undefined
   readonly isList: boolean
   readonly pattern: RegExp

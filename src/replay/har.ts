@@ -34,9 +34,9 @@ export interface Entry {
   readonly body: string | Buffer<ArrayBuffer> | undefined
   readonly status: number
   readonly answerHeaders: Readonly<Record<string, string>>
-  /** Undefined: the capture did not keep it. */
+  /** Undefined if the capture did not keep it. */
   readonly answer: string | undefined
-  /** The digest of the bearer token; MASK: the capture hides it. Undefined: there is none. */
+  /** The digest of the bearer token; MASK: the capture hides it. Undefined if there is none. */
   readonly token: string | undefined
   /** The client of a request for a token. */
   readonly clientId: string | undefined
@@ -46,7 +46,7 @@ export interface Capture {
   readonly entries: readonly Entry[]
   /** The numbers of skipped entries by the reason. */
   readonly skipped: Readonly<Record<string, number>>
-  /** What a log says about itself: whether it is complete, and which other calls steered the run. Undefined: no sandbox wrote it. */
+  /** What a log says about itself: whether it is complete, and which other calls steered the run. Undefined if no sandbox wrote it. */
   readonly run: { readonly isComplete: boolean; readonly steeredBy: readonly string[] } | undefined
 }
 
@@ -66,7 +66,7 @@ export function parseJson(text: string | undefined): Json {
 
 /**
  * Reads the requests of the interface from a HAR file of version 1.1 or 1.2.
- * @param host the host to take; undefined: any
+ * @param host the host to take, or undefined for any
  * @throws ConfigError, whose message has no text of the file
  */
 export function readHar(file: string, host: string | undefined): Capture {

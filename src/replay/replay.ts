@@ -16,7 +16,7 @@ export interface Finding {
   readonly operation: string
   /** The members or headers that differ; `status`: one accepts what the other refuses, or in another way. */
   readonly path: string
-  /** The values, without secrets. Null: absent. */
+  /** The values, without secrets. Null if absent. */
   readonly service: unknown
   readonly sandbox: unknown
   readonly fidelity: Label
@@ -43,7 +43,7 @@ interface Exchange {
   readonly entry: Entry
   readonly session: Session
   readonly operation: Operation | undefined
-  /** The answer of the service; undefined: it is not JSON. */
+  /** The answer of the service, or undefined if it is not JSON. */
   readonly theirs: Json
   readonly region: string
   /** The records that the request names, and those that the answer shows. */
@@ -53,7 +53,7 @@ interface Exchange {
 
 /**
  * Sends the requests of a capture to a sandbox, in order, and compares its answers with the answers of the service.
- * @param only the client of the sandbox for the only one of the capture; undefined: each stands for itself
+ * @param only the client of the sandbox for the only one of the capture. If undefined, each stands for itself
  */
 export async function replay(entries: readonly Entry[], target: Target, only?: Client): Promise<Result> {
   const sessions = createSessions(entries, target, only)
@@ -148,7 +148,7 @@ export async function replay(entries: readonly Entry[], target: Target, only?: C
     return unknown.some(subject => exchange.session.records.has(subject.key))
   }
 
-  /** Returns the records of the capture as it shows them first. Undefined: it has created one. */
+  /** Returns the records of the capture as it shows them first. Undefined if it has created one. */
   function recordsBefore() {
     const found = new Map<string, readonly [Exchange, Json] | undefined>()
     for (const entry of entries.filter(({ status }) => status < 300)) {

@@ -33,7 +33,7 @@ export function clientsOf(entries: readonly Entry[]): Client[] {
 
 /**
  * Makes the requests of entries for a sandbox, with tokens of its own.
- * @param only the client of the sandbox for the only one of the capture; undefined: each stands for itself
+ * @param only the client of the sandbox for the only one of the capture. If undefined, each stands for itself
  */
 export function createSessions(entries: readonly Entry[], target: Target, only: Client | undefined) {
   const sessions = new Map<string, Session>()
@@ -83,7 +83,7 @@ export function createSessions(entries: readonly Entry[], target: Target, only: 
       keep(session, at, ours)
       if (token !== MASK && ours.status === 200) issued.set(token, { session, text: ours.body.access_token })
     },
-    /** Returns the request of an entry with the values of the sandbox; undefined: the capture has not kept it whole. */
+    /** Returns the request of an entry with the values of the sandbox, or undefined if the capture has not kept it whole. */
     async request(entry: Entry, session: Session): Promise<Outgoing | undefined> {
       const { method, path, search, headers, status, clientId } = entry
       const { pairs } = session

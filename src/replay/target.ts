@@ -17,7 +17,7 @@ export interface Outgoing {
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
-  /** The parsed text; undefined: it is not JSON. */
+  /** The parsed text, or undefined if it is not JSON. */
   readonly body: Json
 }
 
@@ -103,7 +103,7 @@ export const control = (method: string, path: string, client: string, body?: unk
   ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
 })
 
-/** Adds a record by `POST /seed`. Returns the refusal, with the path of the member that it is about; undefined: it is added. */
+/** Adds a record by `POST /seed`. Returns the refusal, with the path of the member that it is about, or undefined if it is added. */
 export async function seed({ send }: Target, client: string, kind: string, record: Json) {
   const { status, body } = await send(control('POST', '/seed', client, { records: { [kind]: [record] } }))
   if (status < 300) return undefined

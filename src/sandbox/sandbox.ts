@@ -28,7 +28,7 @@ import { createScenarios } from './scenarios/files.js'
 export interface SandboxOptions extends TenantRegistryOptions {
   /** The bounds of the request log; by default the documented ones. */
   readonly requestLog?: Partial<RequestLogBounds> | undefined
-  /** Keeps tenants in a database; undefined: they live in memory. */
+  /** Keeps tenants in a database. If undefined, they live in memory. */
   readonly database?: Database | undefined
   /** The scenarios; by default the scenarios of the package. */
   readonly scenarios?: Scenarios | undefined

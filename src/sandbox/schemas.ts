@@ -81,5 +81,5 @@ export const pageOf = <T extends TSchema, P extends TProperties = Record<never, 
   component(title, {
     data: assumed(Type.Array(item), description),
     ...(others as P),
-    nextCursor: assumed(NullableText, 'The opaque cursor of the next page; null: this is the last one.'),
+    nextCursor: assumed(NullableText, 'The opaque cursor of the next page, or null if this is the last one.'),
   })

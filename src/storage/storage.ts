@@ -64,7 +64,7 @@ export interface Database {
   readonly isShared: boolean
   createStorage(options: StorageOptions): Storage
   /**
-   * Creates a request log that all servers share; absent: each server has its own.
+   * Creates a request log that all servers share. If absent, each server has its own.
    * @param resetsOf returns the number of resets of a client
    */
   createRequestLog?(bounds: RequestLogBounds, resetsOf: (clientId: string) => number): RequestLog

@@ -14,7 +14,7 @@ export class AccountStore extends PlainRepository<Account> {
     return this.page(region, { fields: { currency }, cursor, limit })
   }
 
-  /** Returns the holder of the newest account of a region, else of another one; undefined: there is no account. */
+  /** Returns the holder of the newest account of a region, else of another one, or undefined if there is no account. */
   holder(region: Region): string | undefined {
     const [account] = [region, ...REGIONS].flatMap(region => this.newest(region) ?? [])
     return account?.record.accountHolderName

@@ -9,7 +9,7 @@ const SIGNATURES: readonly (readonly [DocumentType, Buffer])[] = [
   ['image/png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
 ]
 
-/** Returns the format of a document by its first bytes; undefined: not an accepted format. */
+/** Returns the format of a document by its first bytes, or undefined if not an accepted format. */
 export const documentTypeOf = (content: Buffer): DocumentType | undefined =>
   SIGNATURES.find(([, signature]) => content.subarray(0, signature.length).equals(signature))?.[0]
 

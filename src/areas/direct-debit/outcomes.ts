@@ -22,7 +22,7 @@ export interface Outcome {
   readonly description: string
   /** The state in which the outcome takes effect. */
   readonly from?: CollectionStatus
-  /** The transition that it makes. Absent: the collection stays in the state. */
+  /** The transition that it makes. Absent if the collection stays in the state. */
   readonly transition?: CollectionTransition
   readonly reasonCode?: string
 }

@@ -46,7 +46,7 @@ export function legalTransitionsAt(collection: Timed, now: Instant): LegalTransi
 
 /**
  * Returns the reason code of a transition: the given one, or the first legal one if none is given.
- * Undefined: the transition has no reason code.
+ * Undefined if the transition has no reason code.
  * @throws ILLEGAL_TRANSITION naming the legal codes, or the end of the time limit
  */
 export function reasonFor(

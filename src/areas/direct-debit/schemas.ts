@@ -207,6 +207,6 @@ export const CollectionTransitionBody = Type.Object(
 /** The outcome that the control plane gives to a collection. */
 export const CollectionOutcomeBody = titled(
   'CollectionOutcome',
-  Type.Object({ outcome: assumed(orNull(Outcome), 'The outcome of the collection; null: none, it settles.') }),
+  Type.Object({ outcome: assumed(orNull(Outcome), 'The outcome of the collection, or null for none: it settles.') }),
   { outcome: 'RETURNED-AM04' },
 )

@@ -261,13 +261,13 @@ function build(input: NewCollection, mandate: CollectedMandate, settlementDay: D
   }
 }
 
-/** Returns when a collection was presented to the scheme, which is not in the future; undefined: it was not. */
+/** Returns when a collection was presented to the scheme, which is not in the future, or undefined if it was not. */
 export function presentedAt({ status, reasonCode, collectionDate }: Collection, now: Instant): Instant | undefined {
   const isBefore = status === 'PENDING' || status === 'CANCELLED' || (status === 'FAILED' && reasonCode === 'MD01')
   return isBefore ? undefined : Math.min(submissionOf(parseDay(collectionDate)), now)
 }
 
-/** Returns a filter by initiation time and amount; undefined: there are no bounds. Instants compare as text. */
+/** Returns a filter by initiation time and amount, or undefined if there are no bounds. Instants compare as text. */
 function withinBounds({ initiatedFrom, initiatedTo, amountMin, amountMax }: CollectionQuery) {
   if ([initiatedFrom, initiatedTo, amountMin, amountMax].every(bound => bound === undefined)) return undefined
   return ({ initiatedAt, amount }: Collection): boolean =>

@@ -76,7 +76,7 @@ interface Reached {
 
 /**
  * Returns the state of a seeded collection at an instant, if only time has acted on it since its initiation (decisions §6).
- * Undefined: its dates are wrong.
+ * Undefined if its dates are wrong.
  */
 export function stateAt(seed: Readonly<Record<string, unknown>>, now: Instant): Reached | undefined {
   const { collectionDate, initiatedAt } = seed

@@ -122,7 +122,7 @@ function expiryOf({ lastPresentedAt, createdAt }: Pick<StoredMandate, 'lastPrese
 
 /**
  * Returns the state of a seeded mandate at an instant, if only time has acted on it since its creation (decisions §7).
- * Undefined: its times are wrong.
+ * Undefined if its times are wrong.
  */
 export function stateAt({ createdAt, lastPresentedAt = createdAt }: Readonly<Record<string, unknown>>, now: Instant) {
   if (!isMoment(createdAt) || !isMoment(lastPresentedAt)) return undefined

@@ -13,7 +13,7 @@ export interface TokensOptions {
   readonly keys: Pick<Ids, 'sign'>
   /** The client as it is now. */
   readonly client: TokenClient
-  /** The configured scope; undefined: the scope of the request. */
+  /** The configured scope. If undefined, the scope of the request. */
   readonly scope: string | undefined
   /** Lifetime in seconds. */
   readonly lifetime: number
@@ -69,7 +69,7 @@ export function createTokens(options: TokensOptions) {
         token_type: 'Bearer',
       }
     },
-    /** Returns the claims of a token, expired or not; undefined: it was not issued here. */
+    /** Returns the claims of a token, expired or not, or undefined if it was not issued here. */
     read(token: string): Claims | undefined {
       const end = token.lastIndexOf('.')
       const claims = token.slice(0, end)
@@ -90,7 +90,7 @@ export function createTokens(options: TokensOptions) {
   }
 }
 
-/** Returns the client id in a token, unverified; undefined: the token has no client id. */
+/** Returns the client id in a token, unverified, or undefined if the token has no client id. */
 export function ownerOf(token: string): string | undefined {
   const end = token.indexOf('.')
   return end < 1 ? undefined : Buffer.from(token.slice(0, end), 'base64url').toString()

@@ -24,7 +24,7 @@ export interface ClaimField {
   readonly normalize: (text: string) => string
   /** Whether the API takes a normalized text. */
   readonly isValid: (text: string) => boolean
-  /** Returns why a text is not valid, to complete "it …". Absent: there are no words for it. */
+  /** Returns why a text is not valid, to complete "it …". Absent if there are no words for it. */
   readonly flaw?: (text: string) => string | undefined
 }
 
@@ -86,7 +86,7 @@ const type: ClaimField = {
 export interface ClaimRules {
   /** The fields that it requires, in the order of the form. */
   readonly fields: readonly ClaimField[]
-  /** The type of its `branchIdentifier`. Absent: it takes none. */
+  /** The type of its `branchIdentifier`. Absent if it takes none. */
   readonly branchType?: 'ROUTING' | 'SORT'
   /** A valid account in a claim, beside its holder. */
   readonly example: object
@@ -119,7 +119,7 @@ export const claimRules: Readonly<Record<PayoutMethod, ClaimRules>> = {
 /** The problem of a field: empty, or refused by its rule. */
 export type Problem = 'missing' | 'invalid'
 
-/** Returns the problem of a text that a person gave for a field; undefined: none. */
+/** Returns the problem of a text that a person gave for a field, or undefined if there is none. */
 export function problemOf({ normalize, isValid }: ClaimField, given: string): Problem | undefined {
   const text = normalize(given)
   if (text === '') return 'missing'

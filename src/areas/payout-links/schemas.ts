@@ -222,6 +222,8 @@ export const PayoutLinkParams = Type.Object({
 /** The outcome that the control plane gives to a link. */
 export const PayoutLinkOutcomeBody = titled(
   'PayoutLinkOutcome',
-  Type.Object({ outcome: assumed(orNull(OneOf(...PAYOUT_LINK_OUTCOMES)), 'The outcome of the link; null: none.') }),
+  Type.Object({
+    outcome: assumed(orNull(OneOf(...PAYOUT_LINK_OUTCOMES)), 'The outcome of the link, or null if there is none.'),
+  }),
   { outcome: 'FAILED' },
 )

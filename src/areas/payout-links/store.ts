@@ -85,7 +85,7 @@ export class PayoutLinkStore extends StatefulRepository<StoredPayoutLink, Payout
     return this.#entryOf(payoutLinkId).record
   }
 
-  /** Returns the name of the sender of a link; undefined: the tenant has no name. */
+  /** Returns the name of the sender of a link, or undefined if the tenant has no name. */
   sender({ payoutMethod }: StoredPayoutLink): string | undefined {
     const { settings, stores } = this.#options
     return settings.senderName ?? stores.accounts.holder(payoutMethods[payoutMethod].region)

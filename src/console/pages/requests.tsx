@@ -176,7 +176,7 @@ const RecordLinks = ({ of: records }: { of: LoggedRequest['records'] }) => (
   </ul>
 )
 
-/** Returns why a request of the log cannot be sent again; undefined: it can. The log masks secrets, and keeps no files. */
+/** Returns why a request of the log cannot be sent again, or undefined if it can. The log masks secrets, and keeps no files. */
 function obstacleOf(request: LoggedRequest): string | undefined {
   const { path, headers, body } = request
   if (mediaTypeOf(headers) === 'application/x-www-form-urlencoded')

@@ -18,7 +18,7 @@ interface ToldStep extends StoryStep {
   readonly isDone: boolean
 }
 
-/** Finds the newest record of a step; undefined: there is none. */
+/** Finds the newest record of a step, or undefined if there is none. */
 async function find({ path, reference }: Kind, { record: members }: StoryStep, client: string, signal: AbortSignal) {
   const search = new URLSearchParams({ search: String(members[reference] ?? Object.values(members)[0]) })
   const { data } = await read<{ data: Found[] }>(withClient(`/_sandbox/${path}?${search}`, client), signal)

@@ -1,6 +1,6 @@
 import { getCountrySpecifications, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 
-// A function …Flaw returns why a text is no identifier, to complete "it …"; undefined: it is one.
+// A function …Flaw returns why a text is no identifier, to complete "it …", or undefined if it is one.
 
 /** The countries of ISO 3166-1, and XK (Kosovo). */
 const countries = getCountrySpecifications()

@@ -34,7 +34,7 @@ export const legalTransitions = <S extends string, V extends string>(
 export const isFinal = <S extends string, V extends string>(lifecycle: Lifecycle<S, V>, state: S): boolean =>
   Object.keys(lifecycle[state]).length === 0
 
-/** Returns the state to which a transition leads; undefined: there is no such transition. */
+/** Returns the state to which a transition leads, or undefined if there is no such transition. */
 export const stateAfter = <S extends string, V extends string>(
   lifecycle: Lifecycle<S, V>,
   from: S,

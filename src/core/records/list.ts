@@ -14,7 +14,7 @@ export interface Position {
 export interface ListName {
   /** The path of the list below `/api/v1`; of the control plane, the whole path. */
   readonly path: string
-  /** Undefined: the list has the records of all regions. */
+  /** Undefined if the list has the records of all regions. */
   readonly region?: Region
 }
 
@@ -132,7 +132,7 @@ interface PageOf<E> {
   /** The number of entries on all pages. */
   readonly total: number
   readonly hasMore: boolean
-  /** Null: this is the last page. */
+  /** Null if this is the last page. */
   readonly nextCursor: string | null
   /** Newest first. */
   readonly page: readonly E[]

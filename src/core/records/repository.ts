@@ -62,7 +62,7 @@ export interface Page<T> {
   readonly data: readonly T[]
   /** The number of records that fit, on all pages. */
   readonly total: number
-  /** Null: this is the last page. */
+  /** Null if this is the last page. */
   readonly nextCursor: string | null
 }
 
@@ -107,7 +107,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     this.#searches = createCursors(ids, { path: `/_sandbox/${names.path}` })
   }
 
-  /** Returns the region that a record must be in; undefined: the record does not determine it. */
+  /** Returns the region that a record must be in, or undefined if the record does not determine it. */
   protected regionOf(_record: R): Region | undefined {
     return this.context.names.regions === 'EU' ? 'EU' : undefined
   }
@@ -117,7 +117,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     return 0
   }
 
-  /** Returns the value of the index, which never changes; undefined: the record is in no index. */
+  /** Returns the value of the index, which never changes, or undefined if the record is in no index. */
   protected indexOf(_record: R): string | undefined {
     return undefined
   }
@@ -150,7 +150,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
 
   /**
    * Returns the entry with a reference.
-   * @param region undefined: the only region with the reference
+   * @param region if undefined, the only region with the reference
    * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
    */
   entry(region: Region | undefined, reference: string): E {
@@ -171,7 +171,7 @@ export class Repository<R extends object, E extends Entry<R> = Entry<R>> {
     return this.#byIndex.get(value) ?? []
   }
 
-  /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
+  /** Returns the entry at the top of the list of a region, or undefined if the list is empty. */
   newest(region: Region): E | undefined {
     return this.#regions[region].entries.at(-1)
   }

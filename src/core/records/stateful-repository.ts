@@ -15,9 +15,9 @@ import type { Entry, InRegion, Snapshot, StagedRecords, StoredRecord } from './r
 import { Repository } from './repository.js'
 
 export interface StatefulEntry<R, V extends string = string> extends Entry<R>, Schedulable {
-  /** The next automatic transition, not in the past when it is scheduled; null: none. */
+  /** The next automatic transition, not in the past when it is scheduled, or null if there is none. */
   readonly nextStep: Step<V> | null
-  /** The failed transition. There is no next transition after it. Undefined: no transition has failed. */
+  /** The failed transition. There is no next transition after it. Undefined if no transition has failed. */
   readonly failure?: Failure | undefined
   /** The `seq` of each event of the record, oldest first. */
   readonly timeline: readonly number[]
@@ -47,15 +47,15 @@ export interface Explained<R> {
   readonly record: R
   /** The latest events, oldest first. */
   readonly timeline: readonly Event[]
-  /** The number of earlier events. Absent: none. */
+  /** The number of earlier events. Absent if there is none. */
   readonly omitted?: number
   readonly next: Pick<Forecast, 'at' | 'to'> | null
   /** All automatic transitions to come, in order: the first one is `next`. */
   readonly forecast: readonly Forecast[]
   readonly legal: readonly LegalTransition[]
-  /** The outcomes that the record can still have. Absent: its kind has no outcomes. */
+  /** The outcomes that the record can still have. Absent if its kind has no outcomes. */
   readonly outcomes?: readonly PossibleOutcome[]
-  /** Why the last scheduled transition has failed. Absent: it has not. */
+  /** Why the last scheduled transition has failed. Absent if it has not. */
   readonly failed?: string
 }
 
@@ -80,7 +80,7 @@ export interface DueTransition extends DuePosition {
   readonly from: string
   readonly to: string
   readonly cause: Cause
-  /** Why it was due and has failed. Absent: it will happen. */
+  /** Why it was due and has failed. Absent if it will happen. */
   readonly failed?: string
 }
 
@@ -109,7 +109,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
     return record.createdAt as string
   }
 
-  /** Returns the next automatic transition, which depends only on the record. Null: none. */
+  /** Returns the next automatic transition, which depends only on the record. Null if there is none. */
   protected abstract stepAfter(record: R): Step<V> | null
 
   /** Returns the first state of a seeded record. */
@@ -132,7 +132,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
     return legalTransitions(this.lifecycle, status)
   }
 
-  /** Returns the outcomes that a record can still have; undefined: its kind has no outcomes. */
+  /** Returns the outcomes that a record can still have, or undefined if its kind has no outcomes. */
   possibleOutcomes(_reference: string): readonly PossibleOutcome[] | undefined {
     return undefined
   }
@@ -179,7 +179,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
 
   /**
    * Makes one transition for the control plane.
-   * @param region undefined: the only region with the reference
+   * @param region if undefined, the only region with the reference
    * @throws as `explain`, ILLEGAL_TRANSITION naming the legal transitions
    */
   forceTransition(reference: string, transition: V, body: object = {}, region?: Region): void {
@@ -308,7 +308,7 @@ export abstract class StatefulRepository<R extends Stateful<S>, S extends string
   /**
    * Explains a record.
    * @param publicUrl the address of the server for the reader, without a trailing slash
-   * @param region undefined: the only region with the reference
+   * @param region if undefined, the only region with the reference
    * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
    */
   explain(reference: string, publicUrl: string, region?: Region): Explained<R> {

@@ -96,11 +96,11 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
     },
     /** Moves forward and does all due work, in order and each at its own due time. */
     advance,
-    /** When the next work is due; null: never. */
+    /** When the next work is due, or null for never. */
     nextDue: scheduler.nextAt,
     /** Returns the tenant's time at a real time, without doing due work. */
     timeAt,
-    /** Returns the real time at which a running clock reaches an instant; null: the clock is frozen. */
+    /** Returns the real time at which a running clock reaches an instant, or null if the clock is frozen. */
     realTimeOf: (at: Instant): number | null =>
       mode !== 'running' ? null : anchor.real + (at - anchor.virtual) / rate,
     /**
@@ -115,7 +115,7 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
 
 /** An item that can have work due at some instant. */
 export interface Schedulable {
-  /** When its work is due; null: never. Only the scheduler sets it. */
+  /** When its work is due, or null for never. Only the scheduler sets it. */
   dueAt: Instant | null
   /** Position in the tenant's order of creation. Orders the work of one instant. */
   readonly sequence: number
@@ -143,7 +143,7 @@ function createScheduler() {
   // The heap also holds replaced work, which is skipped when it comes first.
   let heap = new TinyQueue<ScheduledWork>([], compareWork)
 
-  /** Returns the work that is due next; undefined: there is none. */
+  /** Returns the work that is due next, or undefined if there is none. */
   function first(): ScheduledWork | undefined {
     let next = heap.peek()
     while (next !== undefined && scheduled.get(next.item) !== next) {
@@ -153,7 +153,7 @@ function createScheduler() {
     return next
   }
 
-  /** Schedules the work of an item, instead of its earlier work. Null: only removes that work. */
+  /** Schedules the work of an item, instead of its earlier work. If null, only removes that work. */
   function schedule(item: Schedulable, at: Instant | null, work: DueWork): void {
     if (item.dueAt === at) return
     item.dueAt = at
@@ -169,7 +169,7 @@ function createScheduler() {
 
   return {
     schedule,
-    /** When the next work is due; null: never. */
+    /** When the next work is due, or null for never. */
     nextAt: (): Instant | null => first()?.at ?? null,
     /** Removes and returns the work that is due next. There must be some. */
     take(): Pick<ScheduledWork, 'item' | 'work'> {

@@ -10,7 +10,7 @@ const LONGEST = 25 * 146_097 * DAY
 
 /**
  * Returns the seconds of an ISO 8601 duration, in upper or lower case (decisions §8).
- * It has either weeks, or days, hours, minutes and seconds. Undefined: not such a duration, or above 10,000 years.
+ * It has either weeks, or days, hours, minutes and seconds. Undefined if not such a duration, or above 10,000 years.
  * Years and months are refused, because they have no fixed length.
  */
 export function parseDuration(text: string): number | undefined {

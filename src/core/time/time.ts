@@ -35,7 +35,7 @@ export const formatInstant = (at: Instant): string =>
 const INSTANT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
 /**
- * Parses `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6) with a real date and time. Undefined: any other text.
+ * Parses `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6) with a real date and time. Returns undefined for any other text.
  * Fractions, offsets, 24:00:00 and leap seconds are refused.
  */
 export const parseInstant = (text: string): Instant | undefined =>

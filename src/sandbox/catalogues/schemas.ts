@@ -15,7 +15,7 @@ export const ReasonCodeTable = component('ReasonCodeTable', {
       raisedBy: string('The party that raises the code.'),
       until: assumed(
         NullableText,
-        'Counted from the collection date D; null: as long as the collection is in that state.',
+        'Counted from the collection date D, or null for as long as the collection is in that state.',
       ),
     }),
     fidelity: Fidelity,

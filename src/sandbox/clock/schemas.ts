@@ -73,7 +73,7 @@ export const UpcomingList = pageOf(
     from: assumed(State, 'The state before the transition.'),
     to,
     cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
-    failed: optional(Type.String(), 'Why the transition was due and has failed. Absent: it will happen.'),
+    failed: optional(Type.String(), 'Why the transition was due and has failed. Absent if it will happen.'),
   }),
   'The transitions in the order in which they will happen.',
 )

@@ -24,7 +24,7 @@ export const getCoverage = call({
 })
 
 /**
- * Returns the clients that a request names; undefined: all clients.
+ * Returns the clients that a request names, or undefined for all clients.
  * Rejects with CLIENT_NOT_FOUND, MALFORMED_REQUEST (both parameters), INVALID_QUERY_PARAMETER (too many clients),
  * SERVICE_UNAVAILABLE.
  */

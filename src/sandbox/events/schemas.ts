@@ -20,7 +20,7 @@ export const change = {
   reference: string('The reference or id of the record.'),
   from: assumed(
     Type.Unsafe<string | null>({ type: ['string', 'null'], enum: [...STATES, null], 'x-expected': 'a state, or null' }),
-    'The state before the transition; null: the record was created.',
+    'The state before the transition, or null if the record was created.',
   ),
   to: assumed(State, 'The state after the transition.'),
   reasonCode: optional(KnownReason, `The ISO 20022 reason code of a collection that became ${REASONED}.`),

@@ -42,7 +42,7 @@ export interface AppliedFaults {
   readonly delay: number
   /** The effect beside the delay. */
   readonly effect: Exclude<Effect, { kind: 'delay' }> | null
-  /** The first path of a patch that the answer lacks; absent: it has all. */
+  /** The first path of a patch that the answer lacks, absent if it has all. */
   missing?: string
 }
 

@@ -167,7 +167,7 @@ function callsOf({ name, kind, path, noun, reference, notFound, regions, record,
         ...changing,
         command: `${command} outcome`,
         summary: `Give a ${noun} an outcome, if its state still allows it`,
-        description: `The outcome replaces an earlier one; null: none, the record follows its usual course. ${description}`,
+        description: `The outcome replaces an earlier one. With null, the record follows its usual course. ${description}`,
         example: { [reference]: example },
         body,
         handle: explaining((store, given, { body }) =>

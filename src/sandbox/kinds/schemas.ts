@@ -56,7 +56,7 @@ const step = Type.Object({
   at: assumed(Moment, 'The time of the transition on the clock of the tenant.'),
   to: assumed(State, 'The state after the transition.'),
   cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
-  reasonCode: optional(KnownReason, 'The reason code of the transition. Absent: none.'),
+  reasonCode: optional(KnownReason, 'The reason code of the transition. Absent if there is none.'),
 })
 
 /** The schema of the explanation of a record. */
@@ -67,13 +67,13 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
       'The latest 100 events of the record, oldest first. `GET /_sandbox/events` lists all, with `kind` and `reference`.',
       Event,
     ),
-    omitted: optional(Type.Integer(), 'The number of earlier events. Absent: none.'),
+    omitted: optional(Type.Integer(), 'The number of earlier events. Absent if there is none.'),
     next: assumed(
       Type.Unsafe<{ at: string; to: string } | null>({
         ...Type.Pick(step, ['at', 'to']),
         type: ['object', 'null'],
       }),
-      'The next automatic transition; null: none.',
+      'The next automatic transition, or null if there is none.',
     ),
     forecast: list(
       'All automatic transitions to come, in order, as long as nothing else changes the record. The first one is `next`.',
@@ -86,15 +86,18 @@ export const explained = <R extends TSchema>(title: string, record: R) =>
           description: string('The effect on the record.'),
         }),
       ),
-      'The outcomes that the record can still have. Absent: its kind has no outcomes.',
+      'The outcomes that the record can still have. Absent if its kind has no outcomes.',
     ),
     legal: rows('The transitions that are legal now.', {
       transition: string('The name of the transition, such as `settle`.'),
       to: assumed(State, 'The state after the transition.'),
-      reasonCodes: optional(Type.Array(KnownReason), 'The legal reason codes. Absent: the transition takes no reason.'),
-      until: optional(Moment, 'The last moment of these reason codes. Absent: no limit.'),
+      reasonCodes: optional(
+        Type.Array(KnownReason),
+        'The legal reason codes. Absent if the transition takes no reason.',
+      ),
+      until: optional(Moment, 'The last moment of these reason codes. Absent if there is no limit.'),
     }),
-    failed: optional(Type.String(), 'Why the last planned transition has failed. Absent: none has failed.'),
+    failed: optional(Type.String(), 'Why the last planned transition has failed. Absent if none has failed.'),
   })
 
 /** The explanation of any record. */
@@ -166,7 +169,7 @@ export const KindList = component('KindList', {
       isUpdated: flag('Whether `PATCH` on a record without states changes it.'),
       names: list('The records of other kinds that a record names.', naming),
       outcomes: assumed(Names, 'The outcomes that a record can be given. Empty: none.'),
-      lifecycle: optional(lifecycle, 'The states and transitions. Absent: the records have none.'),
+      lifecycle: optional(lifecycle, 'The states and transitions. Absent if the records have none.'),
     }),
   ),
 })

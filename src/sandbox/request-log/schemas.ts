@@ -49,7 +49,7 @@ const requestLine = {
   path: string('The path of the request, as received and without query.'),
   status: assumed(
     Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    'The status of the answer; null: a fault suppressed the answer.',
+    'The status of the answer, or null if a fault suppressed the answer.',
   ),
 }
 export type Fields = Readonly<Record<string, string>>
@@ -70,14 +70,16 @@ export const LoggedRequest = component('LoggedRequest', {
   path: requestLine.path,
   query: any<Readonly<Record<string, string | string[]>>>('The query parameters by name. A repeated one is a list.'),
   headers: any<Fields>('The headers of the request, by name in lower case.'),
-  body: any('The body of the request: the value of JSON and of a form, a note on another body; null: none.'),
+  body: any(
+    'The body of the request: the value of JSON and of a form, a note on another body, or null if there is none.',
+  ),
   text: optional(
     Type.String(),
-    'A body that is not JSON. Absent: it may hold a secret, or has more than 10,000 characters, or there is none.',
+    'A body that is not JSON. Absent if it may hold a secret, or has more than 10,000 characters, or there is none.',
   ),
   status: requestLine.status,
   responseHeaders: any<Fields>('The headers of the answer, by name in lower case.'),
-  responseBody: any('The body of the answer; null: none, or a fault suppressed the answer.'),
+  responseBody: any('The body of the answer, or null if there is none, or a fault suppressed the answer.'),
   durationMs: assumed(Type.Number(), 'Milliseconds of real time until the answer, including the delays of faults.'),
   faults: assumed(
     Type.Unsafe<readonly FiredFault[]>(Type.Array(Type.Any())),
@@ -172,10 +174,10 @@ export const VerificationResult = component('VerificationResult', {
           expected: any('The expected value, or the first 10,000 characters of a longer one. Secrets are masked.'),
           actual: optional(
             Type.Any(),
-            'The value of the request, shortened in the same way. Absent: the request has no value.',
+            'The value of the request, shortened in the same way. Absent if the request has no value.',
           ),
         }),
-        omitted: optional(Type.Integer(), 'The number of further differences. Absent: there are none.'),
+        omitted: optional(Type.Integer(), 'The number of further differences. Absent if there are none.'),
       }),
     ),
     'Up to three other requests with the fewest differences. Another method or path counts ten times. Absent if `matched` is true.',

@@ -46,14 +46,14 @@ export const ScenarioResult = component('ScenarioResult', {
 const scenario = {
   name: string('The name of the scenario.'),
   summary: string('The state that the scenario leaves.'),
-  title: optional(Type.String(), 'The label of a button that runs it. Absent: none.'),
+  title: optional(Type.String(), 'The label of a button that runs it. Absent if there is none.'),
   movesClock: flag('Whether the scenario moves the clock of the client.'),
   parameters: rows('The parameters of the scenario. None is required.', {
     name: string('The name of the parameter.'),
     description: string('The meaning of the parameter.'),
     default: assumed(
       Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
-      'The value without the parameter; null: none.',
+      'The value without the parameter, or null if there is none.',
     ),
   }),
 }
@@ -65,8 +65,8 @@ export const ScenarioDescription = component('Scenario', {
   ...scenario,
   story: optional(
     Type.Array(Type.Any()),
-    'The steps in words, as the file has them, each with its `request`: `method`, `path`, `region` and `body`; null: the ' +
-      'scenario makes the step, with its number as `step`. Absent: the scenario has no story.',
+    'The steps in words, as the file has them, each with its `request`: `method`, `path`, `region` and `body`, or null for a ' +
+      'step that the scenario makes, with its number as `step`. Absent if the scenario has no story.',
   ),
 })
 

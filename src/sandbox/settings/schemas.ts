@@ -16,7 +16,7 @@ const senderName = (name: TString) =>
   assumed(
     Type.Unsafe<string | null>({ ...name, type: ['string', 'null'] }),
     'The name of the sender on the pages of payout links. Initially the name in `SANDBOX_CLIENTS`, else in the fixture. ' +
-      'null: the holder of the newest account.',
+      'null for the holder of the newest account.',
   )
 
 export const Settings = component('Settings', {

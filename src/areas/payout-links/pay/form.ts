@@ -37,7 +37,7 @@ const textsOf = ({ accountHolderName, accountIdentifier, branchIdentifier, accou
   return texts
 }
 
-/** Returns the values and problems of a form; undefined: it has no problem. */
+/** Returns the values and problems of a form, or undefined if it has no problem. */
 export function refusedForm(link: Link, body: PageAction): Refused | undefined {
   const texts = textsOf(body)
   const fields = formFields(link).map(field => [field, texts[field.name] ?? ''] as const)

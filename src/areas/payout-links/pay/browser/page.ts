@@ -20,7 +20,7 @@ function fieldsOf({ dataset: { method } }: HTMLFormElement): readonly ClaimField
   return method === undefined ? [] : claimRules[method as PayoutMethod].fields
 }
 
-/** Returns the input of a field; null: the sender has set it. */
+/** Returns the input of a field, or null if the sender has set it. */
 const inputOf = (form: HTMLFormElement, { name }: ClaimField) => form.elements.namedItem(name) as Input | null
 
 /** Shows the problem of a field, or clears it. Returns whether the field is valid. */
@@ -35,7 +35,7 @@ function check(input: Input, field: ClaimField): boolean {
   return problem === undefined
 }
 
-/** Returns the field of an event of an input; undefined: it is none of a claim. */
+/** Returns the field of an event of an input, or undefined if a claim has no such field. */
 function fieldAt(input: Input): ClaimField | undefined {
   return input.form ? fieldsOf(input.form).find(({ name }) => name === input.name) : undefined
 }

@@ -6,7 +6,7 @@ import { strings } from './strings.js'
 
 export interface DocumentProps {
   readonly title: string
-  /** The state of the link; undefined: the page does not show it. */
+  /** The state of the link, or undefined if the page does not show it. */
   readonly status?: PayoutLinkStatus
   /** The refusal of the request, for the script in the browser. */
   readonly refusal?: { readonly code: string; readonly message: string }

@@ -20,7 +20,7 @@ export interface Refused {
 export interface LinkPage {
   readonly region: Region
   readonly link: StoredPayoutLink
-  /** The name of the sender; undefined: it is not known. */
+  /** The name of the sender, or undefined if it is not known. */
   readonly sender: string | undefined
   /** The instant at which a claimed link is paid, YYYY-MM-DDThh:mm:ssZ. */
   readonly expectedAt: string

@@ -6,7 +6,7 @@ import { strings } from './strings.js'
 /** The parts of a page that all views of a link need. */
 export interface LinkView {
   readonly link: StoredPayoutLink
-  /** The name of the sender; undefined: it is not known. */
+  /** The name of the sender, or undefined if it is not known. */
   readonly sender: string | undefined
   readonly format: Format
 }
