@@ -20,15 +20,17 @@ const tasks = text
 
 t.test('control plane, Before you begin: each task works alone, and shows its answers', { skip }, async t => {
   t.ok(tasks.length >= 12, `${tasks.length} tasks`)
-  const url = `http://127.0.0.1:${await listen(build(t, { clock: 'real', now: Date.now }))}`
-  // In the reverse order, so that no task needs one above it.
-  for (const { title, steps } of tasks.toReversed()) {
+  // Each has a server of its own, so that no task needs another one. Some wait, meanwhile others go on.
+  const walkTask = async ({ title, steps }: (typeof tasks)[number]) => {
     t.ok(
       steps.some(({ answer }) => answer !== undefined),
       title,
     )
-    await walkSteps(t, steps, url, script => run(script, t.testdir()))
+    const url = `http://127.0.0.1:${await listen(build(t, { clock: 'real', now: Date.now }))}`
+    await walkSteps(t, steps, url, script => run(script, join(t.testdirName, title)))
   }
+  t.testdir(Object.fromEntries(tasks.map(({ title }) => [title, {}])))
+  await Promise.all(tasks.map(walkTask))
 })
 
 t.test('control plane, Before you begin: the reference names every route, and is made from the document', async t => {
