@@ -25,11 +25,10 @@ export function createCoverage() {
   /** The clients that have got an answer themselves, or from a fork that is gone. */
   const answered = new Set<string>()
 
-  /** Returns a client, its origin, the origin of that, and so on. */
-  function lineOf(clientId: string): string[] {
-    const line: string[] = []
-    for (let at: string | undefined = clientId; at !== undefined; at = origins.get(at)) line.push(at)
-    return line
+  /** Whether a client is a fork of one of some clients, or a fork of such a fork. */
+  function isForkOf(clientId: string, clients: ReadonlySet<string>): boolean {
+    const origin = origins.get(clientId)
+    return origin !== undefined && (clients.has(origin) || isForkOf(origin, clients))
   }
 
   /** Removes the coverage of a client. Its present forks count for its origin from now on. */
@@ -48,7 +47,7 @@ export function createCoverage() {
     /** Counts an answer of a client. */
     add(clientId: string, operation: string, facts: Iterable<Fact>): void {
       answered.add(clientId)
-      for (const each of lineOf(clientId)) {
+      for (let each: string | undefined = clientId; each !== undefined; each = origins.get(each)) {
         const counts = got.get(each) ?? new Map()
         got.set(each, counts)
         for (const fact of facts) count(counts, operation, fact)
@@ -68,8 +67,7 @@ export function createCoverage() {
       const asked = new Set(clients)
       const merged = new Map<string, Map<Fact, number>>()
       for (const clientId of asked) {
-        const [, ...itsOrigins] = lineOf(clientId)
-        if (itsOrigins.some(origin => asked.has(origin))) continue
+        if (isForkOf(clientId, asked)) continue
         for (const [operation, counts] of got.get(clientId) ?? []) {
           for (const [fact, times] of counts) count(merged, operation, fact, times)
         }
