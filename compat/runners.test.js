@@ -33,25 +33,34 @@ const IMPORT = `import { createSandbox } from 'payments-sandbox'`
 const testOf = (...lines) => `${lines.join('\n')}\ntest('lists the mandates', async () => {${STEPS}\n})\n`
 const typed = { compilerOptions: { module: 'node16', moduleResolution: 'node16', strict: true, skipLibCheck: true } }
 
+/** A busy machine can take longer than the defaults of 2 and 5 seconds. */
+const PATIENT = ['--testTimeout=20000']
+
 /** The projects: the files of each, and its command. */
 const projects = {
-  'Jest, require': { 'a.test.js': testOf(REQUIRE), command: ['jest'] },
+  'Jest, require': { 'a.test.js': testOf(REQUIRE), command: ['jest', ...PATIENT] },
   'Jest, ts-jest': {
     'a.test.ts': testOf(IMPORT),
     'tsconfig.json': JSON.stringify({ compilerOptions: { ...typed.compilerOptions, types: ['jest'] } }),
     'jest.config.js': `module.exports = { preset: 'ts-jest' }`,
-    command: ['jest'],
+    command: ['jest', ...PATIENT],
   },
   Vitest: {
     'a.test.js': testOf(`import { test } from 'vitest'`, IMPORT),
     // Without one, Vitest finds that of the folder above.
     'vitest.config.js': 'export default {}',
-    command: ['vitest', 'run'],
+    command: ['vitest', 'run', ...PATIENT],
   },
   'node:test, require': { 'a.test.cjs': testOf(`const { test } = require('node:test')`, REQUIRE), command: ['--test'] },
   'node:test, import': { 'a.test.mjs': testOf(`import { test } from 'node:test'`, IMPORT), command: ['--test'] },
-  'Mocha, require': { 'test/a.cjs': testOf('const test = it', REQUIRE), command: ['mocha', 'test/a.cjs'] },
-  'Mocha, import': { 'test/a.mjs': testOf('const test = it', IMPORT), command: ['mocha', 'test/a.mjs'] },
+  'Mocha, require': {
+    'test/a.cjs': testOf('const test = it', REQUIRE),
+    command: ['mocha', '--timeout', '20000', 'test/a.cjs'],
+  },
+  'Mocha, import': {
+    'test/a.mjs': testOf('const test = it', IMPORT),
+    command: ['mocha', '--timeout', '20000', 'test/a.mjs'],
+  },
   'tap, require': { 'a.test.cjs': testOf(`const { test } = require('tap')`, REQUIRE), command: ['a.test.cjs'] },
   'TypeScript, CommonJS': {
     'a.cts': `${IMPORT}\nexport const open = async (): Promise<string> => (await createSandbox()).url\n`,
@@ -97,7 +106,7 @@ const failing = {
       hookOf('const evident'),
       `test('fails', evident(async () => expect(1).toBe(2)))`,
     ].join('\n'),
-    command: ['jest'],
+    command: ['jest', ...PATIENT],
   },
   'Vitest, evidence': {
     'a.test.js': [
@@ -105,7 +114,7 @@ const failing = {
       ...[IMPORT, SANDBOX, hookOf('afterEach\\(async \\(\\{ task'), `test('fails', () => expect(1).toBe(2))`],
     ].join('\n'),
     'vitest.config.js': 'export default {}',
-    command: ['vitest', 'run'],
+    command: ['vitest', 'run', ...PATIENT],
   },
 }
 for (const [name, project] of Object.entries(failing)) {
