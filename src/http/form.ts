@@ -6,12 +6,16 @@ export const FORM = 'application/x-www-form-urlencoded'
 
 /** The maximum size of a form in bytes (assumed, decisions §1). */
 export const FORM_LIMIT = 128 * 1024
+/** The maximum number of fields of a form (assumed, decisions §1). */
+const MOST_FIELDS = 1000
 
 /**
  * Parses a form (WHATWG URL, application/x-www-form-urlencoded) for `@fastify/formbody`.
- * Throws MALFORMED_REQUEST for bad percent-encoding, which the standard ignores, and for a repeated field.
+ * Throws MALFORMED_REQUEST for bad percent-encoding, which the standard ignores, and for a repeated field, and
+ * PAYLOAD_TOO_LARGE for too many fields.
  */
 export function parseForm(text: string): Record<string, string> {
+  if (text.split('&').length > MOST_FIELDS) throw errors.payloadTooLarge(null, `${MOST_FIELDS} fields`)
   if (!isDecodable(text)) throw errors.malformed(null, 'The form has bad percent-encoding.')
   return toFields(new URLSearchParams(text.replace(/^\uFEFF/, '')))
 }

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import t from 'tap'
 import type { Exchange } from '../../src/sandbox/request-log/exchange.js'
 import { createRequestLog } from '../../src/sandbox/request-log/state.js'
+import { refused } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, call, connect, newClient, pluck, requestToken } from '../helper.js'
 import { listen } from '../http/raw.js'
@@ -47,6 +48,13 @@ t.test('control plane, GET /requests: names of objects in queries, headers and f
   const text = JSON.stringify((await log({ app, clientId: 'acme' })).data[0])
   t.match(text, '"query":{"__proto__":["1","2"],"toString":"3"}')
   t.match(text, '"constructor":"x"')
+})
+
+t.test('decisions §1: a form has at most 1,000 fields', async t => {
+  const app = build(t)
+  const others = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, '']))
+  t.match(await requestToken(app, others(997)), { status: 200 })
+  refused(t, await requestToken(app, others(998)), 413, 'PAYLOAD_TOO_LARGE', null)
 })
 
 t.test('control plane, GET /requests: a request keeps the hints that its answer has', async t => {
