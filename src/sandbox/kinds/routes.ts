@@ -96,9 +96,7 @@ const searchOf = ({ name, path, lifecycle, record }: Kind) =>
     [`search${toTitle(name)}`]: call({
       command: toCommand(name),
       summary: `Search the ${toWords(name)} of all regions, newest first`,
-      description:
-        'Without a condition, a page reads no more records than it needs. Records that are added later neither repeat nor ' +
-        'shift the following pages.',
+      description: 'Records that are added later neither repeat nor shift the following pages.',
       querystring: schemas.searchQuery(lifecycle?.states),
       response: schemas.searchResult(`${toTitle(name)}Found`, record),
       handle: ({ tenant, query }) => tenant()[name].search(query),
