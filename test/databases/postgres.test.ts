@@ -361,7 +361,7 @@ t.test('persistence, Several servers on Postgres: the request log of all of them
     t.match(await waitFor(1, () => client.post('/api/v1/mandates', mandate())), { data: [{ seq: 2 }], last: 2 })
     const reset = async () => {
       await client.control('POST', '/reset')
-      // The new log may have as many requests as the earlier one when it is read.
+      // The new log may have none, some or as many requests as the earlier one when it is read.
       await (await connect(one.app)).get('/api/v1/mandates')
     }
     const { data, last } = await waitFor(2, reset)
@@ -370,7 +370,6 @@ t.test('persistence, Several servers on Postgres: the request log of all of them
       [1, 2].slice(0, last),
       'the requests of the new log, from its first',
     )
-    t.ok(last > 0)
   })
 
   await t.test('a list of one server has the requests of the other', async t => {
