@@ -362,7 +362,8 @@ t.test(
     page.on('pageerror', error => t.fail(error.message))
     await page.goto(`${site.url}/`)
     await page.getByRole('heading', { name: 'Connect your app' }).waitFor()
-    t.match(page.url(), /console\?client=sandbox-client$/, 'the client is in the address')
+    // The client is in the address.
+    await page.waitForURL(/console\?client=sandbox-client$/)
     await page.getByRole('link', { name: 'Failures' }).click()
     await page.locator('.presets .same summary').first().click()
     t.match(await page.locator('main .same code').first().textContent(), /Bearer \$ADMIN_TOKEN/)

@@ -28,19 +28,22 @@ async function find({ path, reference }: Kind, { record: members }: StoryStep, c
   return read<Explained>(withClient(target, client), signal)
 }
 
+/** Reads the steps of the story. The dates of their requests follow the clock. */
+const readStory = async (client: string, signal?: AbortSignal): Promise<readonly StoryStep[]> =>
+  (await read<{ story?: StoryStep[] }>(withClient(`/_sandbox/scenarios/${NAME}`, client), signal)).story ?? []
+
 /** Returns the story with the place that the records tell, so that a reader can leave and continue it. */
 function useStory(): readonly ToldStep[] | undefined {
   const { client, kinds } = useApp()
-  const { data } = useLoaded(`story ${client}`, async signal => {
-    const { story } = await read<{ story?: StoryStep[] }>(withClient(`/_sandbox/scenarios/${NAME}`, client), signal)
-    return Promise.all(
-      (story ?? []).map(async step => {
+  const { data } = useLoaded(`story ${client}`, async signal =>
+    Promise.all(
+      (await readStory(client, signal)).map(async step => {
         const kind = kindNamed(kinds, step.kind)
         const found = kind && (await find(kind, step, client, signal))
         return { ...step, found, isDone: found !== undefined && !step.until?.includes(String(found.record.status)) }
       }),
-    )
-  })
+    ),
+  )
   return data
 }
 
@@ -59,7 +62,7 @@ interface Sent {
 }
 
 function Stage({ steps }: { steps: readonly ToldStep[] }) {
-  const { kinds } = useApp()
+  const { client, kinds } = useApp()
   const { act } = useSend()
   const present = steps.findIndex(({ isDone }) => !isDone)
   const isTold = present < 0
@@ -80,7 +83,9 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
   const shownKind = kindNamed(kinds, (shown ?? step).kind)
   const play = async () => {
     hadFocus.current = true
-    const call = step.request ?? { method: 'POST', path: `/_sandbox/scenarios/${NAME}`, body: { step: at + 1 } }
+    // The clock may have moved since the steps were read.
+    const { request } = (await readStory(client).catch(() => steps))[at] ?? step
+    const call = request ?? { method: 'POST', path: `/_sandbox/scenarios/${NAME}`, body: { step: at + 1 } }
     await act(call, answer => setSent({ call, answer }))
   }
   const restart = {
