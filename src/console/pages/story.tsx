@@ -64,7 +64,9 @@ interface Sent {
 function Stage({ steps }: { steps: readonly ToldStep[] }) {
   const { client, kinds } = useApp()
   const { act } = useSend()
-  const present = steps.findIndex(({ isDone }) => !isDone)
+  // The records can tell that a step is done before its answer is here. Until then, the stage shows this step.
+  const [played, setPlayed] = useState<number>()
+  const present = played ?? steps.findIndex(({ isDone }) => !isDone)
   const isTold = present < 0
   // A story that was told before is a line; one that ends now stays, with what was called.
   const [wasTold] = useState(isTold)
@@ -82,11 +84,14 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
   const shown = step.found ? step : before
   const shownKind = kindNamed(kinds, (shown ?? step).kind)
   const play = async () => {
+    // A second press would play the step twice, or be lost.
+    if (played !== undefined) return
     hadFocus.current = true
+    setPlayed(at)
     // The clock may have moved since the steps were read.
     const { request } = (await readStory(client).catch(() => steps))[at] ?? step
     const call = request ?? { method: 'POST', path: `/_sandbox/scenarios/${NAME}`, body: { step: at + 1 } }
-    await act(call, answer => setSent({ call, answer }))
+    await act(call, answer => setSent({ call, answer })).finally(() => setPlayed(undefined))
   }
   const restart = {
     id: 'restart',
@@ -148,7 +153,7 @@ function Stage({ steps }: { steps: readonly ToldStep[] }) {
             <p>{step.before}</p>
           )}
           {!isTold && !step.opens && (
-            <button type="button" class="primary" onClick={play}>
+            <button type="button" class="primary" aria-disabled={played !== undefined} onClick={play}>
               {step.button}
             </button>
           )}
