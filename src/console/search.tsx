@@ -1,5 +1,5 @@
 /** The search of the header: records, requests and error codes by any reference, name or code. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { read, useAnswer, withClient } from './api.js'
 import { kindNamed, RecordLink, RequestLink, referenceOf, useApp } from './app.js'
 import { Status } from './parts.js'
@@ -23,7 +23,8 @@ export function Search() {
   const [isOpen, setOpen] = useState(false)
   const { data: errors } = useAnswer<{ data: Results['codes'] }>(isOpen ? '/_sandbox/errors' : undefined, true)
   const box = useRef<HTMLElement>(null)
-  useEffect(() => setOpen(false), [address.path])
+  // At once: a later effect would close what a person has begun to type on the new page.
+  useLayoutEffect(() => setOpen(false), [address.path])
   useEffect(() => {
     const wanted = text.trim()
     if (wanted === '') return setResults(undefined)
