@@ -108,12 +108,14 @@ export const live = {
   client: '',
   /** The number of the latest event. Undo is possible as long as only this page has raised it. */
   last: 0,
-  listeners: new Set<() => void>(),
+  listeners: new Set<() => Promise<void>>(),
+  /** Ends when the parts of the page are read again. */
+  refreshed: Promise.resolve<unknown>(undefined),
   /** Called when the server is away, and when it is back. */
   onAway: (_message: string) => {},
   stop: new AbortController(),
   refresh() {
-    for (const listener of live.listeners) listener()
+    live.refreshed = Promise.all([...live.listeners].map(listener => listener()))
   },
   /** Begins to follow a client. */
   follow(client: string) {
@@ -181,11 +183,15 @@ export function useLoaded<T>(
   useEffect(() => {
     if (key === undefined) return
     const stop = new AbortController()
+    let reading = Promise.resolve()
     let isReading = false
     let isStale = false
-    const renew = async () => {
+    const renew = () => {
       isStale = isReading
-      if (isReading) return
+      if (!isReading) reading = readFresh()
+      return reading
+    }
+    const readFresh = async () => {
       isReading = true
       do {
         isStale = false

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { toCurl } from '../sandbox/request-log/snippets.js'
 import { ROOT } from './address.js'
-import { CallError, isOfApi, read, send, targetOf, useLoaded } from './api.js'
+import { CallError, isOfApi, live, read, send, targetOf, useLoaded } from './api.js'
 import { type App, useApp } from './app.js'
 import { sentenceOf } from './notices.js'
 import { Choice, Copyable, Refused, Select } from './parts.js'
@@ -119,7 +119,10 @@ export function Form(action: Action) {
   }, [error])
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    if (await act(sent, action.onDone)) setTexts(new Map())
+    if (!(await act(sent, action.onDone))) return
+    // Until the page is read again, the other values are those of before, which a second press would send.
+    await live.refreshed
+    setTexts(now => (now === texts ? new Map() : now))
   }
   const fieldOf = (field: Field) => (
     <FormField
