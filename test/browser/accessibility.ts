@@ -14,10 +14,13 @@ export const unfold = (page: Page): Promise<void> =>
 
 /** Asserts that a page does not scroll sideways at its width. */
 export async function assertFits(t: Test, page: Page): Promise<void> {
+  const width = page.viewportSize()?.width
+  // The page may learn of a new width late.
+  await page.waitForFunction(width => innerWidth === width, width)
   const [title, overflow] = await page.evaluate(
     () => [document.title, document.documentElement.scrollWidth - innerWidth] as const,
   )
-  t.ok(overflow <= 0, `${title}, ${page.viewportSize()?.width} px: no sideways scrolling`)
+  t.ok(overflow <= 0, `${title}, ${width} px: no sideways scrolling`)
 }
 
 /** Asserts that axe-core finds nothing on a page, light or dark. */

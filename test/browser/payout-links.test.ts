@@ -61,7 +61,7 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
       await accept(page).click()
       await heading(page, 'Payout accepted').waitFor()
       t.equal(await statusOf(site, id), 'CLAIMED', method)
-      t.match(page.url(), /\?client=acme&receipt=/, method)
+      await page.waitForURL(/\?client=acme&receipt=/)
       // The page looks by itself, and again where nothing has changed.
       const looked = page.waitForResponse(page.url())
       await page.clock.runFor(1000)
@@ -69,8 +69,9 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
       await move(site, id, 'process')
       await page.clock.runFor(1000)
       await heading(page, 'Your money is on its way').waitFor()
-      await move(site, id, verb)
+      // Before the change: the page may look at any time.
       await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+      await move(site, id, verb)
       await page.clock.runFor(1000)
       await heading(page, end).waitFor()
       t.equal(await page.locator('#status').textContent(), end, 'it is announced')
@@ -144,7 +145,7 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     await page.getByLabel('Account number').fill('1234')
     await accept(page).click()
     await page.getByRole('alert').getByRole('link', { name: 'Enter an account number of 8 digits.' }).click()
-    t.match(page.url(), /#accountIdentifier$/)
+    await page.waitForURL(/#accountIdentifier$/)
     t.equal(await page.getByLabel('Sort code').inputValue(), '200000', 'what was typed stays')
     await page.getByLabel('Account number').fill('55779911')
     await accept(page).click()
@@ -239,7 +240,7 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     await fill(page, 'SEPA-CT')
     await accept(page).click()
     await heading(page, 'Payout accepted').waitFor()
-    t.match(page.url(), `${origin}/sandbox/pay/${id}?client=acme&receipt=`)
+    await page.waitForURL(url => url.href.startsWith(`${origin}/sandbox/pay/${id}?client=acme&receipt=`))
   })
 
   await t.test('every page fits 320 px, and axe finds nothing, light or dark', t => everyPage(t, site, openPage))
@@ -266,7 +267,7 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   // The page that the server renders for a refused form.
   pages[at(refused)] = page =>
     Promise.all([
-      page.waitForEvent('domcontentloaded'),
+      page.waitForEvent('load'),
       page.getByRole('alert').waitFor(),
       page.evaluate(() => document.querySelector('form')?.submit()),
     ])
@@ -465,10 +466,10 @@ async function embedded(t: Test, site: Site, browser: Browser) {
 
   t.test('payout-pages, Payout links in a browser: a foreign page that lies about itself gets no frame', async t => {
     const page = await newPage(t)
-    const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
     // The address that the SDK of an allowed origin makes.
     const url = `${at(await link())}&embedder=${encodeURIComponent(allowed)}`
     await page.goto(pageFor('pl_unknown', foreign))
+    const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
     await page.evaluate(url => {
       const frame = document.createElement('iframe')
       frame.src = url
@@ -531,11 +532,14 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   t.test('decisions §8: the page has one language and look, and the colours of the device', async t => {
     const page = await shop(t, await link())
     await logged(page, 'onReady')
-    const frame = frameOf(page)
-    const background = () => frame.locator('body').evaluate(body => getComputedStyle(body).backgroundColor)
-    t.equal(await background(), 'rgb(238, 241, 244)')
+    // The frame has a process of its own, which may learn of the colours later than the page.
+    const hasBackground = (colour: string) =>
+      page
+        .frame({ url: /\/pay\// })
+        ?.waitForFunction(colour => getComputedStyle(document.body).backgroundColor === colour, colour)
+    t.ok(await hasBackground('rgb(238, 241, 244)'), 'light')
     await page.emulateMedia({ colorScheme: 'dark' })
-    t.equal(await background(), 'rgb(11, 18, 23)')
+    t.ok(await hasBackground('rgb(11, 18, 23)'), 'dark')
     await page.emulateMedia({ colorScheme: 'light' })
     const src = await page.evaluate(
       async ([sdk, url]) => {
@@ -595,12 +599,17 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       // The frame of this page says why it is refused.
       window.addEventListener('message', ({ data, source }) => source === opened && messages.push(data))
     }, at(own))
-    await heading(await popup, 'This payout belongs to another website').waitFor()
+    const other = await popup
+    await heading(other, 'This payout belongs to another website').waitFor()
+    await other.waitForLoadState()
+    // It says when it has got the message: an answer of the page would come before.
+    await other.evaluate(() => window.addEventListener('message', () => window.opener.postMessage('last', '*')))
     await page.evaluate(() => {
       const { opened } = window as unknown as { opened: Window }
       opened.postMessage({ source: 'payments-sandbox', event: 'hello' }, '*')
     })
-    t.same(await page.evaluate(() => (window as unknown as { messages: unknown[] }).messages), [])
+    await page.waitForFunction(() => (window as unknown as { messages: unknown[] }).messages.includes('last'))
+    t.same(await page.evaluate(() => (window as unknown as { messages: unknown[] }).messages), ['last'])
   })
 }
 
