@@ -73,8 +73,8 @@ t.test(
       const { token } = await connect(servers[0].app)
       const on = (at: number) => resume((servers[at % 3] as Stored).app, token)
       for (const body of bills(3)) {
-        const answers = Array.from({ length: 20 }, (_, at) => on(at).send('POST', '/api/v1/bills', body))
-        t.same(tally(await Promise.all(answers)), { 201: 1, 409: 19 })
+        const answers = Array.from({ length: 9 }, (_, at) => on(at).send('POST', '/api/v1/bills', body))
+        t.same(tally(await Promise.all(answers)), { 201: 1, 409: 8 })
       }
       for (let round = 0; round < 4; round++) {
         const mandateReference = `MND-${round}`
