@@ -52,7 +52,11 @@ export async function run(
 
 /** The options of the commands that start or check a server. Each setting has an option. */
 const OPTIONS = {
-  ...Object.fromEntries(SETTINGS.map(({ variable }) => [optionOf(variable), { type: 'string' }] as const)),
+  ...Object.fromEntries(
+    SETTINGS.flatMap(setting => [setting.variable, ...('formerly' in setting ? [setting.formerly] : [])]).map(
+      variable => [optionOf(variable), { type: 'string' }] as const,
+    ),
+  ),
   url: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -62,7 +66,10 @@ const OPTIONS = {
 function parse(args: readonly string[]) {
   const { values, positionals } = parseLine(args, OPTIONS)
   const given = values as Record<string, string | undefined>
-  const settings = SETTINGS.map(({ variable }) => [variable, given[optionOf(variable)]])
+  const settings = SETTINGS.map(setting => {
+    const former = 'formerly' in setting ? given[optionOf(setting.formerly)] : undefined
+    return [setting.variable, given[optionOf(setting.variable)] ?? former]
+  })
   return {
     help: values.help,
     version: values.version,

@@ -20,6 +20,8 @@ interface Setting {
   readonly value: string
   /** The description in the help. The help only names a setting without one. */
   readonly help?: string
+  /** The earlier name of the variable, which still works where the setting has no other value. */
+  readonly formerly?: string
 }
 
 /** All settings, in the order of the help. */
@@ -43,8 +45,8 @@ export const SETTINGS = [
   { variable: 'SANDBOX_ALLOWED_HOSTS', value: 'HOSTS' },
   { variable: 'SANDBOX_CORS_ORIGINS', value: 'ORIGINS' },
   { variable: 'SANDBOX_ADMIN_TOKEN', value: 'TEXT' },
-  { variable: 'SANDBOX_REQUEST_LOG_ENTRIES', value: 'NUMBER' },
-  { variable: 'SANDBOX_REQUEST_LOG_BYTES', value: 'BYTES' },
+  { variable: 'SANDBOX_REQUEST_LOG_ENTRIES', value: 'NUMBER', formerly: 'SANDBOX_JOURNAL_ENTRIES' },
+  { variable: 'SANDBOX_REQUEST_LOG_BYTES', value: 'BYTES', formerly: 'SANDBOX_JOURNAL_BYTES' },
   { variable: 'SANDBOX_STATE_BYTES', value: 'BYTES' },
 ] as const satisfies readonly Setting[]
 
@@ -52,6 +54,11 @@ type Variable = (typeof SETTINGS)[number]['variable']
 
 /** The variables of commands and of the library. A process can have them beside the settings of a server. */
 const OTHER_VARIABLES = ['SANDBOX_URL', 'SANDBOX_CLIENT', 'SANDBOX_CLIENT_SECRET', 'SANDBOX_EVIDENCE']
+
+/** The earlier names of variables. */
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map(
+  SETTINGS.flatMap(setting => ('formerly' in setting ? [[setting.variable, setting.formerly]] : [])),
+)
 
 /** Returns the name of the command line option of a variable, without dashes. */
 export const optionOf = (variable: string): string =>
@@ -91,7 +98,7 @@ const isMistyped = (given: string, option: string) =>
  */
 export function unknownVariables(environment: Environment): readonly string[] {
   const variables = SETTINGS.map(({ variable }) => variable)
-  const known = new Set<string>([...variables, ...OTHER_VARIABLES])
+  const known = new Set<string>([...variables, ...FORMER_NAMES.values(), ...OTHER_VARIABLES])
   const unknown: string[] = []
   for (const [name, value] of Object.entries(environment)) {
     if (!value || !/^SANDBOX_/i.test(name) || known.has(name) || isServiceLink(value)) continue
@@ -108,15 +115,19 @@ export function unknownVariables(environment: Environment): readonly string[] {
  * @throws ConfigError
  */
 export function readConfig(environment: Environment) {
-  const read = <T>(name: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
+  const read = <T>(given: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
+    const former = FORMER_NAMES.get(given)
+    const name = former !== undefined && !environment[given] ? former : given
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = parse(text)
     if (value === INVALID) throw new ConfigError(`${name}=${quote(text)} is not allowed: give ${allowed}.`)
     return value
   }
-  const oneOf = <T extends string>(name: Variable, fallback: T, values: readonly T[]) =>
-    read(name, fallback, `one of ${values.join(', ')}`, text => values.find(value => value === text) ?? INVALID)
+  const oneOf = <T extends string>(name: Variable, fallback: T, values: readonly T[]) => {
+    const allowed = values.length === 2 ? values.join(' or ') : `one of ${values.join(', ')}`
+    return read(name, fallback, allowed, text => values.find(value => value === text) ?? INVALID)
+  }
   const integer = (name: Variable, fallback: number, min: number, max: number) =>
     read(name, fallback, `an integer from ${min} to ${max}`, text => {
       const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN

@@ -34,6 +34,8 @@ const VARIABLES = {
   adminToken: 'SANDBOX_ADMIN_TOKEN',
   requestLogEntries: 'SANDBOX_REQUEST_LOG_ENTRIES',
   requestLogBytes: 'SANDBOX_REQUEST_LOG_BYTES',
+  journalEntries: 'SANDBOX_JOURNAL_ENTRIES',
+  journalBytes: 'SANDBOX_JOURNAL_BYTES',
   maxTenants: 'SANDBOX_MAX_TENANTS',
   maxRecords: 'SANDBOX_MAX_RECORDS',
 } as const
@@ -79,16 +81,8 @@ const OPTIONS = { ...VARIABLES, clientId: true, clientSecret: true, settings: tr
 function readOptions(sandboxOptions: SandboxOptions): Config {
   assertOptions('createSandbox', sandboxOptions, OPTIONS)
   const { bounds, ...options } = sandboxOptions
-  assertOptions('createSandbox', bounds, { ...VARIABLES, journalEntries: true, journalBytes: true })
-  const { journalEntries: requestLogEntries, journalBytes: requestLogBytes, ...limits } = bounds ?? {}
-  const given: Record<string, unknown> = {
-    ...options,
-    requestLogEntries,
-    requestLogBytes,
-    ...limits,
-    seed: options.seed || SEED,
-    port: options.port ?? 0,
-  }
+  assertOptions('createSandbox', bounds, VARIABLES)
+  const given: Record<string, unknown> = { ...options, ...bounds, seed: options.seed || SEED, port: options.port ?? 0 }
   const environment = Object.entries(VARIABLES).map(([option, variable]) => [variable, given[option]?.toString()])
   return readConfig(Object.fromEntries(environment))
 }

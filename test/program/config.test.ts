@@ -100,6 +100,9 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   ['SANDBOX_REQUEST_LOG_ENTRIES', '1000000', 'requestLogEntries', 1_000_000],
   ['SANDBOX_REQUEST_LOG_BYTES', '0', 'requestLogBytes', 0],
   ['SANDBOX_REQUEST_LOG_BYTES', '8589934592', 'requestLogBytes', 8192 * MIB],
+  // The former names.
+  ['SANDBOX_JOURNAL_ENTRIES', '5', 'requestLogEntries', 5],
+  ['SANDBOX_JOURNAL_BYTES', '5', 'requestLogBytes', 5],
   ['SANDBOX_STATE_BYTES', '1', 'stateBytes', 1],
   ['SANDBOX_STATE_BYTES', '268435456', 'stateBytes', 256 * MIB],
   ['SANDBOX_FIXTURE', 'empty', 'fixture', 'empty'],
@@ -116,6 +119,12 @@ t.test('settings, Settings: each setting has an option and a row of the table', 
     t.ok(page.includes(`| \`${variable}\` |`), variable)
   }
   t.same(['HOST', 'SANDBOX_TOKEN_TTL'].map(optionOf), ['host', 'token-ttl'])
+})
+
+t.test('settings, Settings: a setting is read by its former name only if it is not given', async t => {
+  const former = { SANDBOX_JOURNAL_ENTRIES: '2' }
+  t.equal(readConfig({ ...former, SANDBOX_REQUEST_LOG_ENTRIES: '1' }).requestLogEntries, 1)
+  t.equal(readConfig({ ...former, SANDBOX_REQUEST_LOG_ENTRIES: '' }).requestLogEntries, 2)
 })
 
 t.test('settings, Settings: right values', async t => {
@@ -155,7 +164,7 @@ t.test('settings, Settings: other variables that begin as settings do are ignore
   ]
   const names = others.map(name => `SANDBOX_${name}`)
   t.same(unknownVariables(Object.fromEntries(names.map(name => [name, '1']))), names)
-  const known = ['SANDBOX_URL', 'SANDBOX_CLIENT', 'SANDBOX_SEED', 'OTHER_SEEED']
+  const known = ['SANDBOX_URL', 'SANDBOX_CLIENT', 'SANDBOX_JOURNAL_BYTES', 'SANDBOX_SEED', 'OTHER_SEEED']
   t.same(unknownVariables(Object.fromEntries(known.map(name => [name, '1']))), [])
   // Kubernetes sets it for a service `sandbox`.
   t.same(unknownVariables({ SANDBOX_PORT: 'tcp://10.0.0.1:80' }), [])
@@ -187,9 +196,9 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
     ['2026-11-02', '2026-11-02T09:00:00', '2026-02-30T00:00:00Z', 'now', 'Real', '2026-11-02T09:00:00.000Z'],
     /real.*YYYY-MM-DDThh:mm:ssZ/,
   ],
-  ['SANDBOX_OPEN_REGISTRATION', ['yes', '1', 'TRUE', 'False'], /true, false/],
+  ['SANDBOX_OPEN_REGISTRATION', ['yes', '1', 'TRUE', 'False'], /true or false/],
   ['SANDBOX_MAX_TENANTS', ['0', '-1', '1.5', 'many'], /integer from 1/],
-  ['SANDBOX_SQLITE_SYNCHRONOUS', ['off', 'FULL', '1'], /full, normal/],
+  ['SANDBOX_SQLITE_SYNCHRONOUS', ['off', 'FULL', '1'], /full or normal/],
   [
     'SANDBOX_ALLOWED_HOSTS',
     ['*', '*.', ',', 'a.example,', 'a.example:80', 'http://a.example', 'a b', 'a/b', 'a@b', '256.1.1.1', 'ä.example'],
@@ -212,6 +221,7 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
     ],
     /http.*https.*URL/,
   ],
+  ['SANDBOX_JOURNAL_ENTRIES', ['-1'], /integer from 0 to 1000000\b/],
   ['SANDBOX_REQUEST_LOG_ENTRIES', ['-1', '1000001', '1.5', '1e3', 'all', ' 1'], /integer from 0 to 1000000\b/],
   ['SANDBOX_REQUEST_LOG_BYTES', ['-1', '8589934593', '16MiB', '16 777 216', '0x10'], /integer from 0 to 8589934592\b/],
   ['SANDBOX_STATE_BYTES', ['0', '268435457', '32MiB'], /integer from 1 to 268435456\b/],
