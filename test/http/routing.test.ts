@@ -259,8 +259,7 @@ t.test('decisions §1: each route of GET answers HEAD with the same status', asy
   const known: Record<string, string> = { seq: '1', code: 'INVALID_FIELD', reference: 'MND-0001' }
   await client.post('/api/v1/mandates', mandate())
   const connection = await open(port)
-  // The next answer follows only if that to HEAD has no content.
-  for (const route of [...routes, '/nowhere', '/api/v1/oauth/token']) {
+  for (const route of routes) {
     const path = route.replace(/:(\w+)/g, (_, name) => known[name] ?? 'MND-0001')
     const isOfClient = !route.startsWith('/api/') && !route.includes('/assets/')
     const target = isOfClient ? `${path}?client=heads` : path
@@ -272,6 +271,22 @@ t.test('decisions §1: each route of GET answers HEAD with the same status', asy
     const head = await connection.read('HEAD')
     const found = [head?.status, head?.headers['content-type'], (await connection.read())?.status]
     t.same(found, [statusCode, expected['content-type'], 200], target)
+  }
+  connection.destroy()
+})
+
+t.test('decisions §1: an answer to HEAD has no content on the wire', async t => {
+  const connection = await open(port)
+  for (const [path, status] of [
+    [LIVE, 200],
+    ['/nowhere', 404],
+    ['/api/v1/mandates', 401],
+    ['/api/v1/oauth/token', 405],
+  ] as const) {
+    // The next answer follows only if the first has no content.
+    connection.send(request(`HEAD ${path}`) + request(`GET ${LIVE}`))
+    t.equal((await connection.read('HEAD'))?.status, status, path)
+    t.equal((await connection.read())?.status, 200)
   }
   connection.destroy()
 })

@@ -186,8 +186,11 @@ t.test(
 t.test('control plane, GET /requests: what is masked, and how', async t => {
   const app = build(t)
   const client = await connect(app)
-  const names = ['client_secret', 'access_token', 'refresh_token', 'password', 'authorization', 'client_assertion']
-  const hush = Object.fromEntries([...names, 'Client_Secret'].map(name => [name, 'hush']))
+  const names = [
+    ...['client_secret', 'access_token', 'refresh_token', 'password', 'secret', 'authorization'],
+    ...['assertion', 'client_assertion', 'PASSWORD', 'Client_Secret'],
+  ]
+  const hush = Object.fromEntries(names.map(name => [name, 'hush']))
   const hidden = Object.fromEntries(Object.keys(hush).map(name => [name, '***']))
   const shownHeaders = { 'x-author': 'Jane', referer: 'https://a.example/?page=2' }
   const headers = { cookie: 'a=b', 'x-api-key': 'hush', 'proxy-authorization': 'hush', ...shownHeaders }
@@ -197,7 +200,7 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
     token: '',
     secret: null,
     Password: 5,
-    deep: [{ assertion: {}, ...hush, plain: 'seen' }],
+    deep: [{ ...hush, token: 'hush', plain: 'seen' }, { assertion: {} }],
     secretary: 'seen',
   })
   await client.post('/api/v1/mandates', `{"amount":"${client.token}",}`)
@@ -224,7 +227,7 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
     headers: { authorization: 'Bearer ***', cookie: '***', 'x-api-key': '***', ...shownHeaders },
   })
   t.match(get.headers['proxy-authorization'], /\*\*\*$/)
-  const deep = [{ assertion: '***', ...hidden, plain: 'seen' }]
+  const deep = [{ ...hidden, token: '***', plain: 'seen' }, { assertion: '***' }]
   t.same(json.body, { token: '', secret: null, Password: '***', deep, secretary: 'seen' })
   t.same([broken.body, text.body], [`(${14 + client.token.length} bytes, not JSON)`, '(text/plain, not read)'])
   const texts = [broken, text, ...others.slice(2).reverse()].map(({ text }: { text?: string }) => text)
@@ -232,6 +235,7 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   t.match([first.responseBody, token.responseBody], Array(2).fill({ access_token: '***', token_type: 'Bearer' }))
   const shown = { client_id: 'acme', client_secret: '***', grant_type: 'client_credentials', scope: 'all' }
   t.match(token.body, { ...shown, '***': '***' })
+  t.notMatch(JSON.stringify(data), 'hush')
 })
 
 const toHex = (character: string) => `%${character.charCodeAt(0).toString(16)}`

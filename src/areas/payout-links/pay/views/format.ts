@@ -10,7 +10,14 @@ export interface Format {
 }
 
 /** A page shows the time of the payment schemes of its region (decisions §8). The date has the order of the region. */
-const createFormat = (region: Region, locale: string, timeZone: string, zone: string): Format => {
+const PLACES: Readonly<Partial<Record<Region, readonly [locale: string, timeZone: string, zone: string]>>> = {
+  UK: ['en-GB', 'Europe/London', 'London'],
+  US: ['en-US', 'America/New_York', 'New\u00a0York'],
+}
+const EU = ['en-GB', 'Europe/Berlin', 'Berlin'] as const
+
+function createFormat(region: Region): Format {
+  const [locale, timeZone, zone] = PLACES[region] ?? EU
   const currency = CURRENCY_OF[region]
   const amounts = new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
   const hour = locale === 'en-US' ? 'numeric' : '2-digit'
@@ -29,12 +36,7 @@ const formats = new Map<Region, Format>()
 
 /** Returns the formats of a region that has payout links. */
 export function formatOf(region: Region): Format {
-  let format = formats.get(region)
-  if (format === undefined) {
-    if (region === 'US') format = createFormat('US', 'en-US', 'America/New_York', 'New\u00a0York')
-    else if (region === 'UK') format = createFormat('UK', 'en-GB', 'Europe/London', 'London')
-    else format = createFormat('EU', 'en-GB', 'Europe/Berlin', 'Berlin')
-    formats.set(region, format)
-  }
+  const format = formats.get(region) ?? createFormat(region)
+  formats.set(region, format)
   return format
 }
