@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isHostPattern, isLocalName, matchesHost, parseHost } from '../../src/core/hosts.js'
+import { isAllowedOrigin } from '../../src/core/origins.js'
 import { assertAccepts, assertReturns, words } from './texts.js'
 
 t.test('control plane, Keep web pages out: a Host header has a name, without port and final dot', async t => {
@@ -41,6 +42,17 @@ t.test('control plane, Keep web pages out: an allowed host is a name, or all sub
   const others = words('example.com a.sandbox.example.com ci.example aci.example ci.example.org')
   assertAccepts(t, name => matchesHost(name, patterns), names, others)
   assertAccepts(t, isHostPattern, patterns)
+})
+
+t.test('decisions §8: an origin matches by scheme, whole host and port', async t => {
+  const patterns = ['https://Shop.example', 'http://localhost:*', 'https://a.example:8443']
+  const origins = words(
+    'https://shop.example https://shop.example:443 http://localhost http://localhost:1 https://a.example:8443',
+  )
+  const others = words(`
+    http://shop.example https://shop.example:8443 https://a.shop.example https://shop.example.org https://localhost:1
+    http://my.localhost:1 http://mylocalhost:1 https://a.example http://a.example:8443`)
+  assertAccepts(t, origin => isAllowedOrigin(origin, patterns), origins, others)
 })
 
 t.test('control plane, Keep web pages out: no spelling of a public name is local', async () => {

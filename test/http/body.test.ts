@@ -5,6 +5,7 @@ import { bill, build, type Client, call, collection, connect, mandate, newClient
 import { headersOf, listen, open, request, sendLine, stateOf, stillServes, stock } from './raw.js'
 
 const MIB = 1024 * 1024
+const JSON_TYPE = { 'content-type': 'application/json' }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 /** Every operation that takes JSON, with the first member that it requires (decisions §6 to §10). */
@@ -209,6 +210,16 @@ t.test('decisions §1: over a socket, a body with Content-Length or in chunks', 
   })
   await stillServes(t, port)
 })
+
+t.test('decisions §2: a body of another length than Content-Length says is MALFORMED_REQUEST', t =>
+  unchanged(t, async client => {
+    const body = JSON.stringify(mandate({ mandateReference: 'MND-0002' }))
+    const lengths = [body.length - 1, body.length + 1].map(String)
+    await holds(t, each(lengths, '400 MALFORMED_REQUEST null'), length =>
+      client.post('/api/v1/mandates', body, { headers: { ...JSON_TYPE, 'content-length': length } }),
+    )
+  }),
+)
 
 t.test('interface, Errors: a body nested very deep is answered like another', t =>
   unchanged(t, async client => {

@@ -222,6 +222,19 @@ t.test('control plane, POST /faults: garbage is not HTTP, and the end; what was 
   t.match(thrown.code, /^HPE_/, "Node's parser refuses it")
 })
 
+t.test('control plane, POST /faults: stale-token is a whole answer, and the connection goes on', async t => {
+  const { client, port } = await serve(t)
+  await arm(client, { kind: 'stale-token' })
+  const connection = await open(port)
+  connection.send(create(client))
+  const answer = await connection.read()
+  t.same([answer?.status, answer?.body.code, answer?.body.field], [401, 'EXPIRED_TOKEN', 'authorization'])
+  t.equal(answer?.headers['www-authenticate'], 'Bearer realm="payments-sandbox", error="invalid_token"')
+  connection.send(create(client))
+  t.equal((await connection.read())?.status, 201, 'nothing had been applied')
+  connection.end()
+})
+
 // ------------------------------------------------------------------------------------------------------------ dribble
 
 t.test('control plane, POST /faults: dribble: the body in pieces, so many milliseconds between them', async t => {
